@@ -1,0 +1,75 @@
+# `make` lists the targets. Everything runs in .venv, which is made when first needed.
+
+PYTHON ?= python3
+# not taken from the environment: set-up and clean wipe it
+VENV   := .venv
+# more arguments for pytest: make test PYTEST_ARGS="-x tests/sim"
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# Building with the pinned setuptools in .venv: build isolation would fetch the newest instead.
+# An editable install warns about working folders; nothing can be done about that here.
+INSTALL := PYTHONWARNINGS=ignore $(PIP) install --quiet --no-build-isolation --constraint constraints.txt
+SETUP := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-nojit test-slow bench bench-check bench-quick lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# A stamp is written when its stage has succeeded. An interrupted stage starts again, a finished one
+# is repeated only when pyproject.toml or constraints.txt has changed.
+$(VENV)/.base: $(SETUP)
+	@echo "setup: $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip setuptools
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.base
+	@echo "setup: abmarl and what the demo needs"
+	@$(INSTALL) --editable '.[render]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	@echo "setup: abmarl and what the tests need"
+	@$(INSTALL) --editable '.[test]'
+	@touch $@
+
+demo: $(VENV)/.demo ## play 1,024 team battles and record one of them into out/
+	@mkdir -p out
+	$(BIN)/abmarl rollout team-battle --num-envs 1024 --steps 500 --seed 0 \
+	    --save out/team_battle.npz --record out/team_battle.mp4 --plot out/team_battle.png
+
+test: $(VENV)/.test ## run the tests, but for the slow ones
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-nojit: $(VENV)/.test ## run the kernel tests uncompiled, which finds reads out of range
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels tests/naive $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.test ## run the slow tests
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+bench: $(VENV)/.test ## measure everything, results also in out/benchmarks.json
+	@mkdir -p out
+	$(BIN)/python -m pytest benchmarks --benchmark-json out/benchmarks.json $(PYTEST_ARGS)
+
+bench-check: $(VENV)/.test ## compare today's ratios with the stored thresholds
+	$(BIN)/python -m pytest benchmarks -m ratio $(PYTEST_ARGS)
+
+bench-quick: $(VENV)/.test ## run every benchmark once, without measuring
+	$(BIN)/python -m pytest benchmarks -m 'not ratio and not slow' --benchmark-disable $(PYTEST_ARGS)
+
+lint: $(VENV)/.test ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test ## mend style and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove .venv, out and all caches in this folder
+	rm -rf $(VENV) out build dist *.egg-info .benchmarks .hypothesis .pytest_cache .ruff_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,17 @@
+"""The command ``abmarl``."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave the interpreter with its exit code.
+
+    0 went well, 2 the user has to change something, 130 stopped by Ctrl-C.
+
+    Args:
+        arguments: The command line without the program's name; by default that of the process.
+    """
+    from abmarl.cli.app import run
+
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))

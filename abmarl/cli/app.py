@@ -1,0 +1,97 @@
+"""The typer application: its commands, and what becomes of their errors."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from abmarl import __version__
+from abmarl.cli.errors import UserError, wants_traceback
+from abmarl.cli.examples import epilog
+from abmarl.cli.rollout import EXAMPLES, rollout
+
+OK, WRONG, INTERRUPTED = 0, 2, 130
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        print(f"abmarl {__version__}")
+        raise typer.Exit()
+
+
+# Plain help: frames around it leave little room for words, and take "abmarl[render]" for markup.
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=epilog(
+        {
+            "abmarl rollout team-battle": "run 1024 battles of four teams at once",
+            "abmarl rollout --help": "what else it can do",
+        }
+    ),
+)
+
+
+@app.callback()
+def abmarl(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Many agents in many grid worlds, stepped at once for reinforcement learning.
+
+    A simulation is one of the shipped ones, by name, or a Python file of yours.
+    """
+
+
+app.command(epilog=epilog(EXAMPLES), no_args_is_help=True)(rollout)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: The words after ``abmarl``.
+
+    Returns:
+        The exit code.
+    """
+    arguments = list(arguments) or ["--help"]
+    try:
+        code = typer.main.get_command(app)(arguments, prog_name="abmarl", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else OK
+    except UserError as error:
+        return _wrong(str(error), error)
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted: nothing was kept", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does. Nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        # Wrong options, from typer or from click, which older versions of typer stand on.
+        if not hasattr(error, "format_message"):
+            raise
+        if "NoArgsIsHelp" in type(error).__name__:
+            print(error.format_message())
+            return OK
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "abmarl"
+        return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
+
+
+def _wrong(message: str, error: BaseException) -> int:
+    if wants_traceback():
+        import traceback
+
+        traceback.print_exception(error)
+    print(f"error: {message}", file=sys.stderr)
+    return WRONG

@@ -1,0 +1,45 @@
+"""The actions of one step, in the form that actors and their kernels work on."""
+
+import numpy as np
+
+from abmarl.kernels.turns import take_turns
+
+
+class Actions:
+    """Who acts in which order, and what every agent wants on every channel.
+
+    ``actions[key]`` is the array [B, n, ...] of a channel for the agents that have it, in the
+    order of the agents (all with one shape). The kernels use the flat buffers instead.
+
+    Attributes:
+        turns: int [B, N], the acting agents first, in their order; ``num_turns`` int64 [B].
+        buffers: ``{key: (flat array, rows_of)}``, see ``abmarl.gridworld.groups.Layout``.
+    """
+
+    def __init__(self, store):
+        self.store = store
+        self.turns = np.zeros((store.num_worlds, store.num_agents), store.next_.dtype)
+        self.num_turns = np.zeros(store.num_worlds, np.int64)
+        self.buffers = {}
+
+    def take_turns(self, alive, in_random_order=False):
+        """Everyone in ``alive`` (bool [B, N]) acts, in the order of the agents or a random one."""
+        take_turns(alive, in_random_order, self.store.streams, self.turns, self.num_turns)
+
+    def keys(self):
+        """The channels."""
+        return self.buffers.keys()
+
+    def __contains__(self, key):
+        return key in self.buffers
+
+    def __getitem__(self, key) -> np.ndarray:
+        flat, rows_of, shapes = self.buffers[key]
+        slots = np.flatnonzero(rows_of[:, 0] >= 0)
+        if len({shapes[slot] for slot in slots}) > 1:
+            raise ValueError(f"Actions {key!r} of the agents have different shapes; no one array.")
+        shape = shapes[slots[0]]
+        width = int(np.prod(shape, dtype=np.int64))
+        worlds = np.arange(self.store.num_worlds)[:, None]
+        at = rows_of[slots, 0] + worlds * rows_of[slots, 1]
+        return flat[at[:, :, None] + np.arange(width)].reshape(*at.shape, *shape)

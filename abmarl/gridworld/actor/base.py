@@ -1,0 +1,144 @@
+"""What actors have in common."""
+
+import numpy as np
+
+from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.channel import ChannelComponent
+
+
+class ActorBase(ChannelComponent):
+    """Processes one channel of the agents' actions.
+
+    A subclass names its channel (``key``), whom it supports, the space of the channel, and says
+    in ``run`` what the actions do.
+
+    Attributes:
+        key: The channel.
+        supported_agent_type: Agents of this class have the channel; the others are left alone.
+        events: Names of what can happen and be rewarded; ``event(name)`` gives it per agent.
+    """
+
+    side = "action"
+    events = ()
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.weights = np.zeros(max(1, len(self.events)))
+        self._own = None
+
+    # --- for subclasses to fill in ---
+
+    def run(self, turns, num_turns, flat, rows_of, fresh):
+        """Lets the agents act, in turn, in every world, and returns the outcome.
+
+        Args:
+            turns, num_turns: Who acts, see ``Actions``.
+            flat, rows_of: The actions; agent i of world b has ``flat[rows_of[i, 0] + b *
+                rows_of[i, 1]:]``, or none where ``rows_of[i, 0]`` is below 0.
+            fresh: Whether the outcome arrays are to be cleared for all agents; else only for
+                those that act.
+        """
+        raise TypeError(f"{type(self).__name__} must define run or process.")
+
+    def event(self, name) -> np.ndarray:
+        """[B, N]: how often a named event happened to every agent, in what was processed last."""
+        raise ValueError(f"{type(self).__name__} has no event {name!r}; it has {self.events}.")
+
+    # --- the two ways in ---
+
+    def process(self, actions):
+        """Processes the actions of all worlds.
+
+        Args:
+            actions: The ``Actions`` of a step, or an array [B, n, ...] for the n agents that are
+                supported, in the order of the agents (or a dict with it under the key): then
+                every active agent acts.
+
+        Returns:
+            The outcome, arrays [B, N].
+        """
+        if not isinstance(actions, Actions):
+            actions = self._from_array(actions[self.key] if isinstance(actions, dict) else actions)
+        flat, rows_of, _ = actions.buffers[self.key]
+        self.store.touch()
+        return self.run(actions.turns, actions.num_turns, flat, rows_of, True)
+
+    def process_action(self, agent, action_dict, **kwargs):
+        """Processes the action of one agent of a single world.
+
+        Args:
+            action_dict: Its actions by channel; this actor reads ``action_dict[self.key]``.
+        """
+        slot = agent._slot
+        if slot not in self._forms or self.key not in action_dict:
+            return self.nothing()
+        actions = self._own_actions()
+        flat, rows_of, _ = actions.buffers[self.key]
+        self.read(slot, action_dict[self.key], flat, rows_of)
+        actions.turns[0, 0] = slot
+        actions.num_turns[0] = 1
+        self.store.touch()
+        return self.result(agent, self.run(actions.turns, actions.num_turns, flat, rows_of, False))
+
+    def result(self, agent, outcome):
+        """What ``process_action`` returns for the agent that acted."""
+        return outcome
+
+    def nothing(self):
+        """What ``process_action`` returns for an agent without this channel."""
+        return None
+
+    # --- shared work ---
+
+    def read(self, slot, value, flat, rows_of):
+        """Writes one agent's action to its place.
+
+        Raises:
+            ValueError: It is not in the space; nothing has changed.
+        """
+        if not self._forms[slot].put(value, flat, rows_of[slot, 0]):
+            self.refuse(slot, value)
+
+    def refuse(self, slot, value):
+        """Raises a ValueError that names an agent and the action that is not in its space."""
+        raise ValueError(
+            f"Action of agent {self.store.ids[slot]!r} on channel {self.key!r} is {value!r}, "
+            f"which is not in {self._forms[slot].space}."
+        )
+
+    def buffer(self, flat=None, rows_of=None) -> tuple:
+        """What ``Actions.buffers`` holds for this channel: by default an array of its own."""
+        if flat is None:
+            flat, rows_of = np.zeros(max(1, self.layout.size), self.dtype), self.layout.rows_of
+        return flat, rows_of, {slot: form.shape for slot, form in self._forms.items()}
+
+    def _own_actions(self):
+        if self._own is None:
+            self._own = Actions(self.store)
+            self._own.buffers[self.key] = self.buffer()
+        return self._own
+
+    def _from_array(self, array):
+        actions = self._own_actions()
+        flat, rows_of, _ = actions.buffers[self.key]
+        slots = self.layout.slots
+        array = np.asarray(array)
+        shape = (self.store.num_worlds, len(slots), *self._forms[int(slots[0])].shape)
+        if array.shape != shape:
+            raise ValueError(f"Actions {self.key!r} must have shape {shape}, got {array.shape}.")
+        entries = array.reshape(*shape[:2], -1)
+        for k, slot in enumerate(slots):
+            form = self._forms[int(slot)]
+            values = entries[:, k]
+            if not np.can_cast(array.dtype, form.dtype, "unsafe" if form.integer else "same_kind"):
+                raise TypeError(f"Actions {self.key!r} must be {form.dtype}, got {array.dtype}.")
+            if array.dtype.kind not in "iu" and form.integer:
+                raise TypeError(f"Actions {self.key!r} must be integers, got {array.dtype}.")
+            if ((values < form.low) | (values > form.high)).any():
+                raise ValueError(
+                    f"Actions {self.key!r} of {self.store.ids[slot]!r} leave {form.space}."
+                )
+            at = rows_of[slot, 0] + rows_of[slot, 1] * np.arange(shape[0])
+            flat[at[:, None] + np.arange(form.width)] = values
+        actions.take_turns(self.store.active)
+        return actions

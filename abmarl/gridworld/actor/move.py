@@ -1,0 +1,101 @@
+"""Actors that move agents."""
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+from abmarl.gridworld.actor.base import ActorBase
+from abmarl.gridworld.agent import MovingAgent
+from abmarl.kernels.movement import move_agents, possible_moves
+
+
+class _Mover(ActorBase):
+    """Moves agents to cells that are on the grid and available; only the target cell counts."""
+
+    key = "move"
+    supported_agent_type = MovingAgent
+    events = ("move_failed",)
+    cross = False
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.moved = np.full((self.store.num_worlds, self.store.num_agents), -1, np.int8)
+
+    def run(self, turns, num_turns, flat, rows_of, fresh):
+        """Returns ``moved``, int8 [B, N]: 1 success, 0 failure, -1 no move."""
+        store = self.store
+        move_agents(
+            turns, num_turns, flat, rows_of, self.cross, store.padding.width, store.padding.pad,
+            store.cell, store.first, store.next_, store.top, store.walls, store.active,
+            store.traits, store.overlap, self.weights, store.rewards, fresh, self.moved,
+        )  # fmt: skip
+        return self.moved
+
+    def event(self, name):
+        """bool [B, N]: ``move_failed``."""
+        return self.moved == 0 if name == "move_failed" else super().event(name)
+
+    def result(self, agent, outcome):
+        """Whether the agent's move succeeded."""
+        return outcome.item(agent._slot) == 1
+
+    def mask_shape(self, slot):
+        """Shape of an agent's action mask."""
+        return (5,)
+
+    def masks(self, flat, slots, rows_of):
+        """Writes which moves would succeed now to ``flat``, for the agents in ``slots``."""
+        store = self.store
+        possible_moves(
+            slots, rows_of, self.cross, store.padding.width, store.padding.pad,
+            store.cell, store.first, store.next_, store.top, store.active, store.traits,
+            store.overlap, flat,
+        )  # fmt: skip
+
+
+class MoveActor(_Mover):
+    """Moves agents by up to their ``move_range`` in both directions.
+
+    Channel ``move``: ``Box(-move_range, move_range, (2,), int)``, rows and columns; null [0, 0].
+    ``process_action`` returns True when the target cell was in bounds and available (staying
+    always is), False without a change otherwise, and None for agents that do not move. Event:
+    ``move_failed``. Action masks have shape (2 m + 1, 2 m + 1).
+    """
+
+    def parameters(self, agent):
+        """The move range decides the space."""
+        return agent.move_range
+
+    def space(self, agent):
+        """Box of the steps that the agent can ask for."""
+        return Box(-agent.move_range, agent.move_range, (2,), int)
+
+    def null(self, agent):
+        """Staying."""
+        return np.zeros(2, int)
+
+    def mask_shape(self, slot):
+        """Shape of an agent's action mask."""
+        side = 2 * int(self.store.traits["move_range"][slot]) + 1
+        return (side, side)
+
+
+class CrossMoveActor(_Mover):
+    """Moves agents by one cell in one of four directions, whatever their ``move_range``.
+
+    Channel ``move``: ``Discrete(5)``: 0 stay, 1 left, 2 down, 3 right, 4 up; null 0. Results and
+    event as for ``MoveActor``; action masks have shape (5,).
+    """
+
+    cross = True
+
+    def parameters(self, agent):
+        """The space is the same for all."""
+        return ()
+
+    def space(self, agent):
+        """Stay and the four directions."""
+        return Discrete(5)
+
+    def null(self, agent):
+        """Staying."""
+        return 0

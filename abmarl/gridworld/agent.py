@@ -1,0 +1,294 @@
+"""The agents of the grid world: sums of capabilities, data without behaviour."""
+
+import copy
+
+import numpy as np
+
+from abmarl.gridworld.fields import Field, Trait, declared, integer, number, truth
+from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent
+
+_CHANNELS = ("action_space", "null_action", "observation_space", "null_observation")
+
+
+def _encoding(name, value):
+    value = integer()(name, value)
+    if value in (0, -1, -2):
+        raise ValueError(
+            f"encoding must not be 0 (empty), -1 (out of bounds) or -2 (masked), got {value}."
+        )
+    return value
+
+
+def _with_channels(kwargs, side):
+    """Spaces of grid agents are dicts that components add their channels to."""
+    for name in (f"{side}_space", f"null_{side}"):
+        if kwargs.get(name) is None:
+            kwargs[name] = {}
+    return kwargs
+
+
+class GridWorldAgent(PrincipleAgent):
+    """Something that has a place on the grid: an agent, a wall, a resource.
+
+    Args:
+        encoding: How observers show it: an int other than 0 (empty), -1 (out of bounds) and
+            -2 (masked).
+        initial_position: Row and column where it starts every episode; None: a random cell.
+        blocking: Whether it hides what is behind it.
+        initial_health: Health at the start of an episode, in (0, 1]; None: a random one.
+        group: Name of the group that it belongs to in a vectorised simulation; by default
+            agents of equal class, parameters and spaces form one.
+        render_shape, render_color, render_size: How it is drawn, in matplotlib's terms.
+
+    Raises:
+        TypeError, ValueError: A parameter is of the wrong kind or out of its range.
+    """
+
+    # The store that holds the agent's traits and fields, and its place there; None while the
+    # agent is in no simulation.
+    _store = None
+    _slot = -1
+
+    required_parameters = ("encoding",)
+
+    encoding = Trait(_encoding)
+    blocking = Trait(truth, default=False)
+    initial_health = Trait(number(0, 1, open_below=True, optional=True))
+
+    def __init__(
+        self,
+        initial_position=None,
+        blocking=False,
+        encoding=None,
+        initial_health=None,
+        group=None,
+        render_shape="o",
+        render_color="gray",
+        render_size=200,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if encoding is not None:
+            self.encoding = encoding
+        self.initial_position = initial_position
+        self.blocking = blocking
+        self.initial_health = initial_health
+        if group is not None and not (isinstance(group, str) and group):
+            raise TypeError(f"group must be a name, got {group!r}.")
+        self.group = group
+        self.render_shape = render_shape
+        self.render_color = render_color
+        self.render_size = render_size
+
+    @property
+    def initial_position(self):
+        """Row and column at the start of every episode, or None."""
+        return self.__dict__["initial_position"]
+
+    @initial_position.setter
+    def initial_position(self, value):
+        if value is not None:
+            given, value = value, np.asarray(value)
+            if value.shape != (2,) or value.dtype.kind not in "iuf" or (value % 1 != 0).any():
+                raise ValueError(
+                    f"initial_position must be a row and a column, like (0, 3), got {given!r}."
+                )
+            value = value.astype(int)
+        self.__dict__["initial_position"] = value
+        if self._store is not None:
+            self._store.set_start(self._slot, value)
+
+    @property
+    def position(self):
+        """int array (row, column): where the agent is, or was last; None before the first reset."""
+        if self._store is None:
+            return self.__dict__.get("position")
+        return self._store.position_of(self._slot)
+
+    @position.setter
+    def position(self, value):
+        if value is not None:
+            value = np.asarray(value)
+            if value.shape != (2,) or value.dtype.kind not in "iu":
+                raise ValueError(f"position must be a row and a column, got {value!r}.")
+        if self._store is None:
+            self.__dict__["position"] = value
+        else:
+            self._store.set_position(self._slot, value)
+
+    @property
+    def active(self) -> bool:
+        """Whether the agent is alive and takes part."""
+        if self._store is None:
+            return self.__dict__.get("active", True)
+        return self._store.active.item(self._slot)
+
+    @active.setter
+    def active(self, value):
+        value = truth("active", value)
+        if self._store is None:
+            self.__dict__["active"] = value
+        else:
+            self._store.active[0, self._slot] = value
+            self._store.touch()
+
+    @property
+    def health(self) -> float:
+        """Clamped to [0, 1]; setting it sets ``active`` to ``health > 0``."""
+        if self._store is None:
+            return self.__dict__.get("health", 1.0)
+        return self._store.health.item(self._slot)
+
+    @health.setter
+    def health(self, value):
+        value = number(-np.inf, np.inf)("health", value)
+        value = min(max(value, 0.0), 1.0)
+        if self._store is None:
+            self.__dict__["health"] = value
+        else:
+            self._store.health[0, self._slot] = value
+        self.active = value > 0.0
+
+    def unbound_copy(self):
+        """The same agent outside of any simulation, with nothing of a built simulation on it."""
+        twin = copy.copy(self)
+        twin.__dict__.update(self._kept())
+        for name in ("_store", "_slot", "position"):
+            twin.__dict__.pop(name, None)
+        given = twin.__dict__.pop("_given", {})
+        for name in _CHANNELS:
+            if hasattr(twin, name):
+                setattr(twin, name, dict(given.get(name, {})))
+        return twin
+
+    def remember_given(self):
+        """Keeps the spaces that the user gave, before components add their channels."""
+        given = {name: getattr(self, name, None) for name in _CHANNELS}
+        given = {name: copy.copy(value) for name, value in given.items() if value}
+        if given:
+            self._given = given
+
+    def release(self):
+        """Takes the agent out of its store; it keeps its values as plain attributes."""
+        values = {**self._kept(), "position": self.position}
+        del self._store, self._slot
+        self.__dict__.update(values)
+
+    def _kept(self) -> dict:
+        """What the store holds for the agent, by name."""
+        names = (*declared(type(self), Trait), *declared(type(self), Field), "health", "active")
+        return {name: copy.copy(getattr(self, name)) for name in names}
+
+    def _compared(self) -> dict:
+        """What makes two agents equal: every attribute, wherever it is kept."""
+        found = super()._compared()
+        for name in ("_store", "_slot", "_given"):
+            found.pop(name, None)
+        return {**found, **self._kept(), "position": self.position}
+
+
+class GridObservingAgent(ObservingAgent, GridWorldAgent):
+    """Sees the cells around it.
+
+    Args:
+        view_range: How many cells far, an int >= 0, or "FULL" for the whole grid.
+    """
+
+    required_parameters = ("view_range",)
+
+    view_range = Trait(integer(0, "FULL"))
+
+    def __init__(self, view_range=None, **kwargs):
+        super().__init__(**_with_channels(kwargs, "observation"))
+        if view_range is not None:
+            self.view_range = view_range
+
+
+class MovingAgent(ActingAgent, GridWorldAgent):
+    """Moves over the grid.
+
+    Args:
+        move_range: How many cells far in one step, an int >= 0, or "FULL" for the whole grid.
+    """
+
+    required_parameters = ("move_range",)
+
+    move_range = Trait(integer(0, "FULL"))
+
+    def __init__(self, move_range=None, **kwargs):
+        super().__init__(**_with_channels(kwargs, "action"))
+        if move_range is not None:
+            self.move_range = move_range
+
+
+class AttackingAgent(ActingAgent, GridWorldAgent):
+    """Attacks other agents.
+
+    Args:
+        attack_range: How many cells far, an int >= 0, or "FULL" for the whole grid.
+        attack_strength: Health that a hit takes, in [0, 1].
+        attack_accuracy: Probability that an attack hits, in [0, 1].
+        simultaneous_attacks: How many attacks in one step, an int >= 0.
+    """
+
+    required_parameters = ("attack_range", "attack_strength", "attack_accuracy")
+
+    attack_range = Trait(integer(0, "FULL"))
+    attack_strength = Trait(number(0, 1))
+    attack_accuracy = Trait(number(0, 1))
+    simultaneous_attacks = Trait(integer(0), default=1)
+
+    def __init__(
+        self,
+        attack_range=None,
+        attack_strength=None,
+        attack_accuracy=None,
+        simultaneous_attacks=1,
+        **kwargs,
+    ):
+        super().__init__(**_with_channels(kwargs, "action"))
+        if attack_range is not None:
+            self.attack_range = attack_range
+        if attack_strength is not None:
+            self.attack_strength = attack_strength
+        if attack_accuracy is not None:
+            self.attack_accuracy = attack_accuracy
+        self.simultaneous_attacks = simultaneous_attacks
+
+
+class TeamAgent(GridWorldAgent):
+    """Belongs to a team.
+
+    Args:
+        team: An int >= 1; None: the team is the encoding, as for agents of other classes.
+    """
+
+    def __init__(self, team=None, **kwargs):
+        super().__init__(**kwargs)
+        self.initial_team = None if team is None else integer(1)("team", team)
+
+    @property
+    def team(self) -> int:
+        """The team that the agent is in."""
+        if self._store is None or not self._store.has("team"):
+            return self.encoding if self.initial_team is None else self.initial_team
+        return self._store.array("team").item(self._slot)
+
+    @team.setter
+    def team(self, value):
+        value = integer(1)("team", value)
+        if self._store is None or not self._store.has("team"):
+            self.initial_team = value
+        else:
+            self._store.array("team")[0, self._slot] = value
+            self._store.touch()
+
+
+__all__ = [
+    "Agent",
+    "AttackingAgent",
+    "GridObservingAgent",
+    "GridWorldAgent",
+    "MovingAgent",
+    "TeamAgent",
+]

@@ -1,0 +1,189 @@
+"""Grid-world simulations: agents on a grid, put together from components."""
+
+import functools
+
+import numpy as np
+
+from abmarl.gridworld.agent import GridWorldAgent
+from abmarl.gridworld.grid import Grid
+from abmarl.gridworld.seeding import parse_seed
+from abmarl.kernels.turns import shuffle_turns
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+
+
+class GridWorldSimulation(AgentBasedSimulation):
+    """A simulation of agents on a grid.
+
+    In the object style a subclass makes its components in ``__init__``, calls their ``reset``,
+    ``process_action``, ``get_obs`` and ``get_done``, and ends ``__init__`` with ``finalize()``.
+
+    Args:
+        agents: ``{id: agent}``.
+        grid: The grid; ``build_sim`` makes it.
+    """
+
+    def __init__(self, agents=None, grid=None, **kwargs):
+        if agents is not None:
+            self.agents = agents
+        if grid is not None:
+            self.grid = grid
+
+    def __new__(cls, *args, **kwargs):
+        # What it was made with is what a vectorised simulation makes its copies with.
+        self = super().__new__(cls)
+        self._made_with = args, kwargs
+        self._resetting = False
+        return self
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "reset" in cls.__dict__:
+            cls.reset = _seeding(cls.__dict__["reset"])
+
+    @classmethod
+    def build_sim(cls, rows, cols, agents=None, overlapping=None, **kwargs):
+        """Builds a simulation on a fresh grid.
+
+        Args:
+            rows, cols: Size of the grid.
+            agents: ``{id: agent}``; agents that are in another simulation are copied.
+            overlapping: ``{encoding: encodings}`` that may share a cell.
+            kwargs: Parameters of the simulation and its components.
+
+        Returns:
+            The simulation, finalized.
+        """
+        grid = Grid(rows, cols, overlapping)
+        if agents is not None:
+            kwargs["agents"] = _own_agents(agents)
+        sim = cls(grid=grid, **kwargs)
+        if not sim._finalized:
+            sim.finalize()
+        return sim
+
+    _finalized = False
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        grid = self.__dict__.get("grid", self._made_with[1].get("grid"))
+        if grid is None:
+            raise AttributeError(f"{type(self).__name__} has no grid; use build_sim(rows, cols).")
+        return grid
+
+    @grid.setter
+    def grid(self, grid):
+        if not isinstance(grid, Grid):
+            raise TypeError(f"grid must be a Grid, got {grid!r}.")
+        self.__dict__["grid"] = grid
+
+    @property
+    def store(self):
+        """The arrays of the simulation."""
+        grid = self.grid
+        return grid.store if grid.store is not None else grid.bind(self.agents)
+
+    @property
+    def groups(self) -> dict:
+        """The agents sorted into groups of equal ones, by name."""
+        return self.grid.groups
+
+    def finalize(self):
+        """Makes agents and spaces ready for use. Agents that are alike share their spaces."""
+        shared = {}
+        self.store  # noqa: B018 - agents without any component are put into the store here
+        for agent in self.agents.values():
+            for name in ("action_space", "observation_space"):
+                space = getattr(agent, name, None)
+                if isinstance(space, dict) and agent.seed is None:
+                    key = (name, *((channel, id(part)) for channel, part in space.items()))
+                    if key not in shared:
+                        agent.finalize()
+                        shared[key] = getattr(agent, name)
+                    else:
+                        setattr(agent, name, shared[key])
+        super().finalize()
+        self._finalized = True
+
+    def random_order(self, agent_ids) -> list:
+        """The agents in a fresh random order, drawn from the stream of the world."""
+        store = self.store
+        slots = sorted(store.index[agent_id] for agent_id in agent_ids)
+        turns = np.array([slots], store.next_.dtype)
+        shuffle_turns(store.streams, turns, len(slots))
+        return [store.ids[slot] for slot in turns[0].tolist()]
+
+    def get_info(self, agent_id, **kwargs) -> dict:
+        """Nothing more to tell about an agent."""
+        return {}
+
+    def render(self, **kwargs):
+        """Draws the present state.
+
+        Raises:
+            NotImplementedError: Always; use ``abmarl.render`` for pictures.
+        """
+        from abmarl.render import frame
+        from abmarl.render.scene import Scene
+
+        return frame(Scene.of(self))
+
+    def state_dict(self) -> dict:
+        """A copy of everything that the world is, random streams included."""
+        return {name: array.copy() for name, array in self.store.state().items()}
+
+    def load_state_dict(self, state):
+        """Goes back to what ``state_dict`` returned.
+
+        Raises:
+            ValueError: It is of a different simulation; nothing has changed.
+        """
+        self.store.load(state)
+
+    def vectorize(self, num_envs, **kwargs):
+        """Many worlds at once; only for simulations that are declared or define ``step_batch``.
+
+        Raises:
+            TypeError: This one is written in the object style.
+        """
+        raise TypeError(
+            f"{type(self).__name__} handles actions one by one in step(action_dict); vectorize "
+            "needs step_batch(actions) of a SmartGridWorldSimulation, or declared actors."
+        )
+
+
+def _own_agents(agents):
+    if not isinstance(agents, dict):
+        raise TypeError(f"agents must be a dict {{id: agent}}, got {type(agents).__name__}.")
+    if not agents:
+        raise ValueError("A simulation needs at least one agent, got none.")
+    return {
+        key: agent.unbound_copy()
+        if isinstance(agent, GridWorldAgent) and agent._store is not None
+        else agent
+        for key, agent in agents.items()
+    }
+
+
+def _seeding(reset):
+    """Wraps ``reset`` so that the outermost call of it starts the random streams of the seed."""
+
+    @functools.wraps(reset)
+    def wrapped(self, *args, seed=None, **kwargs):
+        if seed is None:
+            return reset(self, *args, **kwargs)
+        if self._resetting:
+            return reset(self, *args, seed=seed, **kwargs)
+        entropy, world = parse_seed(seed)
+        before = self.state_dict()
+        self._resetting = True
+        try:
+            self.store.seed(entropy, first_world=world)
+            return reset(self, *args, seed=seed, **kwargs)
+        except BaseException:
+            self.load_state_dict(before)
+            raise
+        finally:
+            self._resetting = False
+
+    return wrapped

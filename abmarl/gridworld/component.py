@@ -1,0 +1,38 @@
+"""What all components have in common."""
+
+from abmarl.gridworld.grid import Grid
+
+
+class Component:
+    """One part of a grid world, working on the arrays of all its worlds.
+
+    Args:
+        agents: The agents of the simulation, by id.
+        grid: Its grid.
+        kwargs: Parameters of other components of the simulation, ignored.
+
+    Attributes:
+        store: The arrays; ``store.num_worlds`` is 1 in a single simulation.
+    """
+
+    def __init__(self, agents=None, grid=None, **kwargs):
+        if not isinstance(grid, Grid):
+            raise TypeError(f"{type(self).__name__} needs grid=Grid(rows, cols), got {grid!r}.")
+        if not isinstance(agents, dict):
+            raise TypeError(f"{type(self).__name__} needs agents={{id: agent}}, got {agents!r}.")
+        self.agents = agents
+        self.grid = grid
+        self.store = grid.bind(agents)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the grid."""
+        return self.grid.rows
+
+    @property
+    def cols(self) -> int:
+        """Columns of the grid."""
+        return self.grid.cols
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"

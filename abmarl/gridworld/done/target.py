@@ -1,0 +1,58 @@
+"""Done components that look at targets."""
+
+import numpy as np
+
+from abmarl.gridworld.done.base import DoneBase
+from abmarl.gridworld.grid import parse_encodings
+from abmarl.kernels.done import targets_inactive
+
+
+class TargetEncodingInactiveDone(DoneBase):
+    """An agent is done when every agent of its target encodings is inactive.
+
+    Args:
+        target_mapping: ``{encoding: target encoding or set of them}``. Agents of other encodings
+            are never done.
+        sim_ends_if_one_done: Whether the world is done when the agents of one mapped encoding
+            are; else it takes all of them.
+    """
+
+    def __init__(self, target_mapping=None, sim_ends_if_one_done=True, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(sim_ends_if_one_done, bool | np.bool_):
+            raise TypeError(
+                f"sim_ends_if_one_done must be True or False, got {sim_ends_if_one_done!r}."
+            )
+        store = self.store
+        self.target_mapping = parse_encodings("target_mapping", target_mapping or {})
+        if not self.target_mapping:
+            raise ValueError("TargetEncodingInactiveDone needs a target_mapping, like {1: {2}}.")
+        for encoding in set().union(self.target_mapping, *self.target_mapping.values()):
+            if encoding not in store.kinds:
+                raise ValueError(
+                    f"target_mapping names encoding {encoding}, which no agent has; "
+                    f"the agents' encodings are {store.kinds.tolist()}."
+                )
+        self.sim_ends_if_one_done = bool(sim_ends_if_one_done)
+        self._targets = store.relation(self.target_mapping)
+        self._mapped = np.isin(store.kinds, list(self.target_mapping))
+        self._extinct = np.zeros(len(store.kinds), bool)
+        self._done = np.zeros((store.num_worlds, store.num_agents), bool)
+        self._over = np.zeros(store.num_worlds, bool)
+
+    def done(self):
+        """bool [B, N]: every target of the agent's encoding is inactive."""
+        self._find()
+        return self._done
+
+    def all_done(self):
+        """bool [B]: one mapped encoding is done, or all of them."""
+        self._find()
+        return self._over
+
+    def _find(self):
+        store = self.store
+        targets_inactive(
+            store.active, store.traits, self._targets, self._mapped, self.sim_ends_if_one_done,
+            self._extinct, self._done, self._over,
+        )  # fmt: skip

@@ -1,0 +1,140 @@
+"""How agent classes declare what the store keeps for them.
+
+An agent that belongs to no simulation yet is a plain object. Once it is in a store, its traits and
+fields live in the store's arrays and nowhere else: the attribute reads and writes its entry.
+"""
+
+import numpy as np
+
+
+class Trait:
+    """A parameter of an agent, the same in all worlds: one entry of ``store.traits``.
+
+    Args:
+        check: Function of (name of the trait, value) that returns the value to keep, or raises.
+        default: What the attribute is before anything was set.
+    """
+
+    def __init__(self, check, default=None):
+        self._check = check
+        self._default = default
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, agent, owner=None):
+        if agent is None:
+            return self
+        if agent._store is None:
+            return agent.__dict__.get(self.name, self._default)
+        return agent._store.trait(self.name, agent._slot)
+
+    def __set__(self, agent, value):
+        value = self._check(self.name, value)
+        if agent._store is None:
+            agent.__dict__[self.name] = value
+        else:
+            agent._store.set_trait(self.name, agent._slot, value)
+
+
+class Field:
+    """A variable of an agent, its own in every world: the array ``store.<name>`` [B, N, *shape].
+
+    Declared as a class attribute of an agent class, it gives the attribute on the object and the
+    array in the store. It starts every episode at its default.
+
+    Args:
+        dtype: dtype of the array.
+        shape: Shape of one agent's entry; () for a number.
+        default: Value at the start of an episode.
+
+    Example:
+        >>> class Courier(MovingAgent):
+        ...     parcels = Field(np.int32)
+    """
+
+    def __init__(self, dtype=np.float64, shape=(), default=0):
+        self.dtype = np.dtype(dtype)
+        self.shape = tuple(shape)
+        self.default = default
+        if self.dtype.hasobject:
+            raise TypeError(f"A field holds numbers, got dtype {self.dtype}.")
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, agent, owner=None):
+        if agent is None:
+            return self
+        if agent._store is None:
+            return agent.__dict__.get(self.name, self._initial())
+        entry = agent._store.array(self.name)[0, agent._slot]
+        return entry if self.shape else entry.item()
+
+    def __set__(self, agent, value):
+        value = np.asarray(value)
+        if value.shape != self.shape or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+            raise ValueError(
+                f"{self.name!r} of agent {agent.id!r} takes {self.dtype} of shape {self.shape}, "
+                f"got {value.dtype} of shape {value.shape}."
+            )
+        if agent._store is None:
+            agent.__dict__[self.name] = value.astype(self.dtype) if self.shape else value.item()
+        else:
+            agent._store.array(self.name)[0, agent._slot] = value
+            agent._store.touch()
+
+    def _initial(self):
+        return np.full(self.shape, self.default, self.dtype) if self.shape else self.default
+
+
+def declared(agent_class, kind) -> dict:
+    """The traits or fields (``kind``) that an agent class and its bases declare, by name."""
+    found = {}
+    for base in reversed(agent_class.__mro__):
+        found.update({name: item for name, item in vars(base).items() if isinstance(item, kind)})
+    return found
+
+
+def integer(low=None, special=None):
+    """A check for an int that is at least ``low``, or one of the ``special`` words."""
+
+    def check(name, value):
+        if special is not None and isinstance(value, str) and value == special:
+            return value
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+            raise TypeError(f"{name} must be an int{_or(special)}, got {value!r}.")
+        if low is not None and value < low:
+            raise ValueError(f"{name} must be {low} or more{_or(special)}, got {value!r}.")
+        if value > np.iinfo(np.int32).max:
+            raise ValueError(f"{name} must fit 32 bits, got {value!r}.")
+        return int(value)
+
+    return check
+
+
+def number(low: float, high: float, open_below=False, optional=False):
+    """A check for a float within [low, high], or (low, high] when ``open_below``."""
+
+    def check(name, value):
+        if value is None and optional:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise TypeError(f"{name} must be a number, got {value!r}.")
+        if not (low < value <= high if open_below else low <= value <= high):
+            bracket = "(" if open_below else "["
+            raise ValueError(f"{name} must be in {bracket}{low}, {high}], got {value!r}.")
+        return float(value)
+
+    return check
+
+
+def truth(name, value):
+    """A check for a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def _or(special):
+    return f' or "{special}"' if special is not None else ""

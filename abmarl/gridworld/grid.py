@@ -1,0 +1,197 @@
+"""The grid: cells, and who may share one."""
+
+import numpy as np
+
+from abmarl.gridworld.agent import GridWorldAgent
+from abmarl.gridworld.groups import find_groups
+from abmarl.gridworld.store import Store
+
+
+class Grid:
+    """Rows and columns of cells that agents stand on.
+
+    A cell is available to an agent when it is empty, or when every agent in it may overlap with
+    this one. The occupancy is kept in the store; the methods here are for single worlds.
+
+    Args:
+        rows, cols: Size, ints >= 1.
+        overlapping: ``{encoding: encoding or set of encodings}`` that may share a cell; made
+            symmetric. An encoding that is not named overlaps with nothing, its own kind included.
+        store: The store to work on; made from the agents when there is none.
+
+    Raises:
+        TypeError, ValueError: A size or an encoding is not a suitable int.
+    """
+
+    def __init__(self, rows, cols, overlapping=None, store=None, **kwargs):
+        for name, value in (("rows", rows), ("cols", cols)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise TypeError(f"{name} must be an int, got {value!r}.")
+            if value < 1:
+                raise ValueError(f"A grid needs at least 1 row and 1 column, got {name}={value}.")
+        self._rows, self._cols = int(rows), int(cols)
+        self._overlapping = _symmetric(parse_encodings("overlapping", overlapping or {}))
+        self._store = store
+        self._agents = []
+        self._groups = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    @property
+    def cols(self) -> int:
+        """Number of columns."""
+        return self._cols
+
+    @property
+    def overlapping(self) -> dict:
+        """``{encoding: set of encodings}`` that may share a cell, symmetric."""
+        return self._overlapping
+
+    @property
+    def store(self) -> Store:
+        """The arrays behind the grid; None before the first agents came."""
+        return self._store
+
+    def bind(self, agents: dict) -> Store:
+        """Puts the agents into the store of this grid and returns it.
+
+        Raises:
+            ValueError: An agent is in another simulation already, or the grid has other agents.
+        """
+        if self._store is None:
+            for agent in agents.values():
+                if not isinstance(agent, GridWorldAgent):
+                    raise TypeError(f"Agent {agent.id!r} is no GridWorldAgent, it has no place.")
+                if agent._store is not None:
+                    raise ValueError(
+                        f"Agent {agent.id!r} is in another simulation; make new agents, or use "
+                        "build_sim, which copies them."
+                    )
+            for agent in agents.values():
+                agent.remember_given()
+            self._store = Store(self.rows, self.cols, self.overlapping, agents)
+            self._agents = list(agents.values())
+        elif not self._store.index.keys() >= agents.keys():
+            raise ValueError(
+                "This grid was made for other agents; build components with the same agents."
+            )
+        return self._store
+
+    @property
+    def agents(self) -> list:
+        """The agents of the store, in their order."""
+        return self._agents
+
+    @property
+    def groups(self) -> dict:
+        """The agents sorted into groups of equal ones, by name."""
+        if self._groups is None:
+            agents = {agent.id: agent for agent in self._agents}
+            self._groups = find_groups(agents, self._store.traits)
+        return self._groups
+
+    def replicate(self, store) -> "Grid":
+        """The same grid on another store of the same agents."""
+        twin = Grid(self.rows, self.cols, store=store)
+        twin._overlapping = self._overlapping
+        twin._agents = self._agents
+        twin._groups = self.groups
+        return twin
+
+    def reset(self):
+        """Empties every cell."""
+        if self._store is not None:
+            self._store.clear(np.zeros(1, np.int64))
+
+    def query(self, agent, cell) -> bool:
+        """Whether a cell (row, column) is available to an agent."""
+        self._adopt(agent)
+        return self._store.may_enter(agent._slot, self._number(cell))
+
+    def place(self, agent, cell) -> bool:
+        """Puts an agent on a cell; False and no change when it is not available."""
+        self._adopt(agent)
+        store, p = self._store, self._number(cell)
+        here = store.on_grid(agent._slot)
+        if here and store.cell[0, agent._slot] == p:
+            return True
+        if not store.may_enter(agent._slot, p):
+            return False
+        if here:
+            store.leave(agent._slot)
+        store.enter(agent._slot, p)
+        return True
+
+    def remove(self, agent, cell):
+        """Takes an agent off a cell.
+
+        Raises:
+            ValueError: The agent is not there.
+        """
+        if agent.id not in self[cell]:
+            raise ValueError(f"Agent {agent.id!r} is not on cell {tuple(cell)}.")
+        self._store.leave(agent._slot)
+
+    def __getitem__(self, cell) -> dict:
+        """The agents on ``grid[row, col]``, by id, in the order in which they came."""
+        p = self._number(cell)
+        if self._store is None:
+            return {}
+        found = (self._agents[j] for j in self._store.occupants(p))
+        return {agent.id: agent for agent in found}
+
+    def _number(self, cell):
+        row, col = (int(v) for v in cell)
+        if not (0 <= row < self.rows and 0 <= col < self.cols):
+            raise IndexError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
+        return None if self._store is None else self._store.padding.ravel(row, col)
+
+    def _adopt(self, agent):
+        """Lets an agent that is in no simulation join a grid that is used by itself."""
+        if agent._store is not None:
+            if agent._store is not self._store:
+                raise ValueError(f"Agent {agent.id!r} is on another grid.")
+            return
+        agents = {known.id: known for known in (*self._agents, agent)}
+        placed = [known for known in self._agents if self._store.on_grid(known._slot)]
+        # The newest of a cell is entered last.
+        placed.sort(key=lambda known: list(self[known.position]).index(known.id))
+        for known in self._agents:
+            known.release()
+        self._store, self._agents, self._groups = None, [], None
+        self.bind(agents)
+        for known in placed:
+            row, col = known.position
+            self._store.enter(known._slot, self._store.padding.ravel(int(row), int(col)))
+
+    def __repr__(self):
+        return f"Grid({self.rows}, {self.cols}, overlapping={self.overlapping})"
+
+
+def parse_encodings(name, mapping) -> dict:
+    """``{encoding: encoding or collection}`` as ``{encoding: set}``.
+
+    Raises:
+        TypeError: It is no such dict; ``name`` says of what.
+    """
+    if not isinstance(mapping, dict):
+        raise TypeError(f"{name} must be a dict of encodings, got {mapping!r}.")
+    found = {}
+    for encoding, others in mapping.items():
+        others = others if isinstance(others, set | frozenset | list | tuple) else {others}
+        for value in (encoding, *others):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise TypeError(f"{name} must map encodings, which are ints, got {value!r}.")
+        found[int(encoding)] = {int(value) for value in others}
+    return found
+
+
+def _symmetric(mapping):
+    both = {encoding: set(others) for encoding, others in mapping.items()}
+    for encoding, others in mapping.items():
+        for other in others:
+            both.setdefault(other, set()).add(encoding)
+    return both

@@ -1,0 +1,113 @@
+"""What observers have in common."""
+
+import numpy as np
+
+from abmarl.gridworld.agent import GridObservingAgent
+from abmarl.gridworld.channel import ChannelComponent
+
+
+class ObserverBase(ChannelComponent):
+    """Fills one channel of the agents' observations.
+
+    A subclass names its channel (``key``), whom it supports and the space of the channel, and
+    computes the observations of all worlds in ``observe``.
+
+    Attributes:
+        key: The channel.
+        supported_agent_type: Agents of this class have the channel; the others get ``{}``.
+    """
+
+    supported_agent_type = GridObservingAgent
+    side = "observation"
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._flat = None
+        self._rows = None
+        self._seen_version = -1
+
+    # --- for subclasses to fill in ---
+
+    def observe(self, out=None):
+        """The observations of all worlds: an array [B, n, ...] for the n agents supported.
+
+        Args:
+            out: Array to write to; a new one by default.
+        """
+        layout = self.layout
+        flat = np.zeros(max(1, layout.size), self.dtype)
+        self.write(np.arange(self.store.num_worlds), flat, layout.rows_of, final=True)
+        blocks = layout.views(flat)
+        if len(blocks) != 1:
+            raise ValueError(
+                f"Observations {self.key!r} of the agents have the shapes {sorted(blocks)}; "
+                "there is no one array of all, use a vectorised simulation's groups."
+            )
+        shape = (self.store.num_worlds, len(layout.slots), *next(iter(blocks)))
+        out = np.empty(shape, self.dtype) if out is None else out
+        out[...] = next(iter(blocks.values()))
+        return out
+
+    def write(self, worlds, flat, rows_of, final):
+        """Writes the observations of the listed worlds into a flat array.
+
+        The rows of an agent that was active when they were written last hold its last view; the
+        rows of those that have been inactive for longer hold the null observation.
+
+        Args:
+            worlds: int64, the worlds.
+            flat, rows_of: The array, and where the agents' rows lie in it (see ``Layout``).
+            final: Whether this is an additional copy beside the running observations, for worlds
+                that start anew right after.
+        """
+        dense = np.asarray(self.observe())
+        layout = self.layout
+        if dense.shape[:2] == (self.store.num_worlds, self.store.num_agents):
+            dense = dense[:, layout.slots]
+        if dense.shape[:2] != (self.store.num_worlds, len(layout.slots)):
+            raise ValueError(
+                f"{type(self).__name__}.observe must return [{self.store.num_worlds}, "
+                f"{len(layout.slots)}, ...], one entry per supported agent; got {dense.shape}."
+            )
+        for k, slot in enumerate(layout.slots):
+            form = self._forms[int(slot)]
+            at = rows_of[slot, 0] + worlds * rows_of[slot, 1]
+            entries = dense[worlds, k].reshape(len(worlds), -1)
+            flat[at[:, None] + np.arange(form.width)] = entries
+
+    # --- shared work ---
+
+    def get_obs(self, agent, **kwargs) -> dict:
+        """``{key: observation}`` of one agent of a single world, or {} without this channel.
+
+        The observations of all agents are made in one go when one is asked for after a change.
+        """
+        slot = agent._slot
+        if slot not in self._forms:
+            return {}
+        return {self.key: self.rows()[slot]}
+
+    def rows(self) -> dict:
+        """The observations of the single world by agent number, with the dtypes of the spaces."""
+        if self._seen_version != self.store.version:
+            if self._flat is None:
+                self._flat = np.zeros(max(1, self.layout.size), self.dtype)
+                self._block_slots = {
+                    start: [slot for slot, form in self._forms.items() if form.shape == shape]
+                    for shape, (start, _, _) in self.layout.blocks.items()
+                }
+                self._worlds = np.zeros(1, np.int64)
+                self._single_dtype = int if self.dtype.kind == "i" else self.dtype
+            self.write(self._worlds, self._flat, self.layout.rows_of, False)
+            self._rows = self._split(self._flat)
+            self._seen_version = self.store.version
+        return self._rows
+
+    def _split(self, flat):
+        """One array per agent, in fresh memory that nobody writes to any more."""
+        whole = flat.astype(self._single_dtype)
+        rows = {}
+        for start, stop, shape in self.layout.blocks.values():
+            slots = self._block_slots[start]
+            rows.update(zip(slots, whole[start:stop].reshape(shape[1:]), strict=True))
+        return rows

@@ -1,0 +1,81 @@
+"""Components by name, so that a simulation can be declared with strings."""
+
+import difflib
+
+from abmarl.gridworld.actor import ActorBase, BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.done import (
+    ActiveDone,
+    DoneBase,
+    OneTeamRemainingDone,
+    TargetEncodingInactiveDone,
+)
+from abmarl.gridworld.observer import (
+    ObserverBase,
+    PositionCenteredEncodingObserver,
+    StackedPositionCenteredEncodingObserver,
+    TeamObserver,
+)
+from abmarl.gridworld.state import HealthState, PositionState, StateBase, TeamState
+
+_BASES = {"state": StateBase, "actor": ActorBase, "observer": ObserverBase, "done": DoneBase}
+
+registry = {kind: {} for kind in _BASES}
+
+
+def register(component) -> type:
+    """Makes a component class known by its name; usable as a class decorator.
+
+    Raises:
+        TypeError: It is no component class.
+        ValueError: Another class of that name is registered.
+    """
+    for kind, base in _BASES.items():
+        if isinstance(component, type) and issubclass(component, base):
+            known = registry[kind].setdefault(component.__name__, component)
+            if known is not component:
+                raise ValueError(
+                    f"A {kind} component {component.__name__!r} is registered already; "
+                    "give yours another name."
+                )
+            return component
+    names = ", ".join(base.__name__ for base in _BASES.values())
+    raise TypeError(f"A component is a subclass of {names}; got {component!r}.")
+
+
+def find_component(kind: str, component) -> type:
+    """The component class for a class or a registered name.
+
+    Raises:
+        ValueError: No component of this kind has that name.
+        TypeError: It is neither a name nor a class of this kind.
+    """
+    if isinstance(component, str):
+        known = registry[kind]
+        if component not in known:
+            near = difflib.get_close_matches(component, known, 1, 0.4)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {sorted(known)}."
+            raise ValueError(f"There is no {kind} component {component!r}; {hint}")
+        return known[component]
+    if isinstance(component, type) and issubclass(component, _BASES[kind]):
+        return component
+    raise TypeError(
+        f"{kind}s are given as subclasses of {_BASES[kind].__name__} or registered names, "
+        f"got {component!r}."
+    )
+
+
+for _component in (
+    PositionState,
+    HealthState,
+    TeamState,
+    MoveActor,
+    CrossMoveActor,
+    BinaryAttackActor,
+    PositionCenteredEncodingObserver,
+    StackedPositionCenteredEncodingObserver,
+    TeamObserver,
+    ActiveDone,
+    OneTeamRemainingDone,
+    TargetEncodingInactiveDone,
+):
+    register(_component)

@@ -1,0 +1,29 @@
+"""Seeds: from a number that a user gives to the random streams of a world."""
+
+import numpy as np
+
+
+def fresh_seed() -> int:
+    """A seed from the system's entropy."""
+    return int(np.random.SeedSequence().entropy % 2**63)
+
+
+def parse_seed(seed) -> tuple:
+    """``seed`` as (seed, world): an int s stands for (s, 0).
+
+    Raises:
+        TypeError, ValueError: It is not an int >= 0 or a pair of them.
+    """
+    pair = seed if isinstance(seed, tuple) else (seed, 0)
+    for value in pair:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise TypeError(f"seed must be an int or a pair (seed, world), got {seed!r}.")
+    if len(pair) != 2 or min(pair) < 0:
+        raise ValueError(f"seed must be an int >= 0 or a pair (seed, world), got {seed!r}.")
+    return int(pair[0]), int(pair[1])
+
+
+def world_streams(seed: int, world: int) -> np.ndarray:
+    """uint64 [3, 4]: the states of the three random streams of one world of a seed."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(world,))
+    return sequence.generate_state(12, np.uint64).reshape(3, 4)

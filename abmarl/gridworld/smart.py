@@ -1,0 +1,280 @@
+"""Simulations that are declared: the components are named, the rest follows."""
+
+import difflib
+import functools
+import inspect
+
+import numpy as np
+
+from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.actor.base import ActorBase
+from abmarl.gridworld.base import GridWorldSimulation
+from abmarl.gridworld.registry import find_component
+from abmarl.gridworld.rewards import RewardRules, RewardsById
+
+
+class SmartGridWorldSimulation(GridWorldSimulation):
+    """A grid world made of components, without a class or with little of one.
+
+    With ``actors`` declared nothing else is needed. A subclass may say in ``step_batch`` what a
+    step does, on arrays, for one world and for thousands; or in ``step`` agent by agent, as in
+    the object style, for single worlds only.
+
+    Args:
+        states, observers, dones: Component classes or registered names, as a set, list or tuple.
+            They work in a fixed order whatever the collection: states placement first, the others
+            by name.
+        actors: Component classes or registered names, as a list or tuple; they act in this order.
+        rewards: ``{event: amount}`` and rules, see ``RewardRules``.
+        agents, grid: See ``GridWorldSimulation``.
+        kwargs: Parameters of the components.
+
+    Raises:
+        TypeError, ValueError: A component, parameter or event is unknown.
+    """
+
+    def __init__(
+        self, agents=None, grid=None, states=(), actors=(), observers=(), dones=(), rewards=None,
+        **kwargs,
+    ):  # fmt: skip
+        super().__init__(agents=agents, grid=grid)
+        self._kwargs = {"agents": self.agents, "grid": self.grid, **kwargs}
+        for name, given in (("states", states), ("observers", observers), ("dones", dones)):
+            if not isinstance(given, set | frozenset | list | tuple):
+                raise TypeError(f"{name} must be a set, list or tuple, got {given!r}.")
+        if not isinstance(actors, list | tuple):
+            raise TypeError(f"actors act in their order: give a list or tuple, got {actors!r}.")
+        found = {
+            "state": [find_component("state", one) for one in states],
+            "actor": [find_component("actor", one) for one in actors],
+            "observer": [find_component("observer", one) for one in observers],
+            "done": [find_component("done", one) for one in dones],
+        }
+        for kind in ("observer", "done"):
+            found[kind].sort(key=lambda one: one.__name__)
+        found["state"].sort(key=lambda one: (one.rank, one.__name__))
+        if type(self) is SmartGridWorldSimulation:
+            self._refuse_unknown(kwargs, [one for ones in found.values() for one in ones])
+        self.states = [one(**self._kwargs) for one in found["state"]]
+        self.observers = [one(**self._kwargs) for one in found["observer"]]
+        self.dones = [one(**self._kwargs) for one in found["done"]]
+        self._declared_actors = [one(**self._kwargs) for one in found["actor"]]
+        self._declared_rewards = {} if rewards is None else rewards
+        self.rewards = RewardsById(self.store)
+
+    @staticmethod
+    def _refuse_unknown(kwargs, components):
+        known = {
+            name
+            for component in components
+            for base in component.__mro__
+            if "__init__" in vars(base)
+            for name in inspect.signature(base.__init__).parameters
+        }
+        for name in kwargs:
+            if name not in known:
+                near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                raise TypeError(f"No component of this simulation takes {name!r}{hint}")
+
+    def finalize(self):
+        """Makes agents and spaces ready for use, and settles who acts and what is rewarded."""
+        super().finalize()
+        self._arrays = self.store
+        made = [part for part in vars(self).values() if isinstance(part, ActorBase)]
+        actors = [*self._declared_actors, *made]
+        self.actors = {actor.key: actor for actor in actors}
+        if len(self.actors) < len(actors):
+            keys = [actor.key for actor in actors]
+            raise ValueError(f"Two actors have the same channel; each needs its own: {keys}.")
+        self._rules = RewardRules(self._declared_rewards, actors, self.store)
+        self._actions = None
+        self._done_version = self._obs_version = -1
+
+    # --- what happens, on arrays ---
+
+    def start_episode(self, worlds):
+        """Starts an episode in the listed worlds (int64 array)."""
+        for state in self.states:
+            state.start(worlds)
+
+    def step_batch(self, actions):
+        """What a step does, in all worlds.
+
+        By default every actor processes its channel, in the order declared.
+
+        Args:
+            actions: The ``Actions`` of the step; ``actor.process(actions)`` takes them, and
+                ``actions[key]`` is the array [B, n, ...] of a channel.
+        """
+        for actor in self.actors.values():
+            actor.process(actions)
+
+    def play(self, actions):
+        """One step of all worlds: ``step_batch``, then what is rewarded besides events."""
+        self.step_batch(actions)
+        self._rules.apply(actions)
+        self.store.touch()
+
+    def done_arrays(self) -> tuple:
+        """bool [B, N] and [B]: the agents and the worlds that are done, by any done component."""
+        if len(self.dones) == 1:
+            return self.dones[0].done(), self.dones[0].all_done()
+        done = np.zeros(self.store.active.shape, bool)
+        over = np.zeros(self.store.num_worlds, bool)
+        for component in self.dones:
+            done |= component.done()
+            over |= component.all_done()
+        return done, over
+
+    @functools.cached_property
+    def runs_foreign_code(self) -> bool:
+        """Whether a step runs code that is not the package's own and so may fail half way."""
+        parts = (*self.states, *self.observers, *self.dones, *self.actors.values(), self)
+        own = all(type(part).__module__.startswith("abmarl.") for part in parts)
+        return not own or bool(self._rules.rules)
+
+    # --- the interface of a single simulation ---
+
+    def reset(self, seed=None, **kwargs):
+        """Starts an episode.
+
+        Args:
+            seed: An int s for world 0 of seed s, (s, k) for world k; None goes on with the
+                random stream.
+        """
+        before = self.state_dict()
+        try:
+            self.start_episode(np.zeros(1, np.int64))
+            self.store.rewards[:] = 0.0
+        except BaseException:
+            self.load_state_dict(before)
+            raise
+
+    def step(self, action_dict, **kwargs):
+        """Lets the agents in ``action_dict`` act, in its order.
+
+        Raises:
+            ValueError: An agent or channel is unknown or an action is not in its space; nothing
+                has changed.
+        """
+        if not self.actors and type(self).step_batch is SmartGridWorldSimulation.step_batch:
+            raise TypeError(f"{type(self).__name__} has no actors; declare some, or define step.")
+        actions = self._read(action_dict)
+        if not self.runs_foreign_code:
+            self.play(actions)
+            return
+        before = self.state_dict()
+        try:
+            self.play(actions)
+        except BaseException:
+            self.load_state_dict(before)
+            raise
+
+    def _read(self, action_dict):
+        if self._actions is None:
+            self._actions = Actions(self.store)
+            for key, actor in self.actors.items():
+                self._actions.buffers[key] = actor.buffer()
+            self._readers = self._make_readers()
+        store, readers = self._arrays, self._readers
+        index = store.index
+        slots = []
+        for agent_id, chosen in action_dict.items():
+            slot = index.get(agent_id)
+            if slot is None:
+                raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
+            known = readers[slot]
+            if not isinstance(chosen, dict):
+                raise ValueError(
+                    f"The action of agent {agent_id!r} must be a dict with channels "
+                    f"{[key for key, *_ in known]}, got {chosen!r}."
+                )
+            count = 0
+            for key, actor, form, flat, at in known:
+                if key in chosen:
+                    count += 1
+                    if not form.put(chosen[key], flat, at):
+                        actor.refuse(slot, chosen[key])
+                else:
+                    form.put(actor.null(self.agents[agent_id]), flat, at)
+            if count != len(chosen):
+                unknown = [key for key in chosen if key not in [key for key, *_ in known]]
+                raise ValueError(
+                    f"Agent {agent_id!r} has no channel {unknown[0]!r}; "
+                    f"it has {[key for key, *_ in known]}."
+                )
+            slots.append(slot)
+        active = store.active[0].tolist()
+        slots = [slot for slot in slots if active[slot]]
+        self._actions.turns[0, : len(slots)] = slots
+        self._actions.num_turns[0] = len(slots)
+        return self._actions
+
+    def _make_readers(self):
+        readers = []
+        for slot in range(self.store.num_agents):
+            known = []
+            for key, actor in self.actors.items():
+                form = actor.form(slot)
+                if form is not None:
+                    flat, rows_of, _ = self._actions.buffers[key]
+                    known.append((key, actor, form, flat, int(rows_of[slot, 0])))
+            readers.append(known)
+        return readers
+
+    def get_obs(self, agent_id, **kwargs) -> dict:
+        """The observation of one agent: ``{channel: array}``."""
+        store = self._arrays
+        if self._obs_version != store.version:
+            self._obs_rows = [(one.key, one.rows()) for one in self.observers]
+            self._obs_version = store.version
+        slot = store.index[agent_id]
+        if len(self._obs_rows) == 1:
+            key, rows = self._obs_rows[0]
+            return {key: rows[slot]} if slot in rows else {}
+        return {key: rows[slot] for key, rows in self._obs_rows if slot in rows}
+
+    def get_reward(self, agent_id, **kwargs) -> float:
+        """The reward since it was read last; reading sets it to 0."""
+        rewards = self._arrays.rewards
+        slot = self._arrays.index[agent_id]
+        reward = rewards.item(slot)
+        rewards[0, slot] = 0.0
+        return reward
+
+    def get_done(self, agent_id, **kwargs) -> bool:
+        """Whether the agent is done."""
+        store = self._arrays
+        if self._done_version != store.version:
+            self._find_done()
+        return self._done_list[store.index[agent_id]]
+
+    def get_all_done(self, **kwargs) -> bool:
+        """Whether the simulation is done."""
+        if self._done_version != self._arrays.version:
+            self._find_done()
+        return self._over
+
+    def _find_done(self):
+        done, over = self.done_arrays()
+        self._done_list, self._over = done[0].tolist(), bool(over[0])
+        self._done_version = self._arrays.version
+
+    def vectorize(self, num_envs, **kwargs):
+        """Many worlds of this simulation at once.
+
+        Args:
+            num_envs: How many.
+            kwargs: See ``VectorSimulation``.
+
+        Raises:
+            TypeError: Its ``step`` is written for single worlds.
+        """
+        from abmarl.gridworld.vector import VectorSimulation
+
+        if type(self).step is not SmartGridWorldSimulation.step or not (
+            self.actors or type(self).step_batch is not SmartGridWorldSimulation.step_batch
+        ):
+            return super().vectorize(num_envs, **kwargs)
+        return VectorSimulation(self, num_envs, **kwargs)

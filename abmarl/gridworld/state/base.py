@@ -1,0 +1,52 @@
+"""What state components have in common."""
+
+import numpy as np
+
+from abmarl.gridworld.component import Component
+
+
+class StateBase(Component):
+    """Sets a part of the agents' state at the start of an episode.
+
+    A subclass says in ``start`` what that is.
+
+    Attributes:
+        rank: State components work in ascending order of rank, whatever the order in which they
+            are given: placement first (0), then by rank and name.
+    """
+
+    rank = 2
+
+    def start(self, worlds):
+        """Starts an episode in the listed worlds (int64 array)."""
+        raise TypeError(f"{type(self).__name__} must define start(worlds).")
+
+    def reset(self, worlds=None, **kwargs):
+        """Starts an episode.
+
+        Args:
+            worlds: bool mask [B] or int array of worlds; all of them by default.
+        """
+        self.start(world_numbers(worlds, self.store.num_worlds))
+        self.store.touch()
+
+
+def world_numbers(worlds, num_worlds) -> np.ndarray:
+    """A bool mask, a list of worlds or None (all) as an int64 array.
+
+    Raises:
+        ValueError: A world does not exist.
+    """
+    if worlds is None:
+        return np.arange(num_worlds)
+    worlds = np.asarray(worlds)
+    if worlds.dtype == bool:
+        if worlds.shape != (num_worlds,):
+            raise ValueError(f"A mask of worlds has shape ({num_worlds},), got {worlds.shape}.")
+        return np.flatnonzero(worlds)
+    if worlds.ndim != 1 or (worlds.size and worlds.dtype.kind not in "iu"):
+        raise ValueError("worlds must be a bool mask or a list of ints.")
+    worlds = np.unique(worlds.astype(np.int64))
+    if worlds.size and (worlds[0] < 0 or worlds[-1] >= num_worlds):
+        raise ValueError(f"Worlds are numbered 0 to {num_worlds - 1}, got {worlds.tolist()}.")
+    return worlds

@@ -1,0 +1,69 @@
+"""State components that place the agents."""
+
+import numpy as np
+
+from abmarl.gridworld.state.base import StateBase
+from abmarl.kernels.placement import place_agents
+
+
+class PositionState(StateBase):
+    """Places the agents: those with an initial position there, the others at random.
+
+    First come the agents with an initial position, then the others, each in the order of the
+    agents. An agent without one gets a random cell among those available to it.
+
+    Args:
+        no_overlap_at_reset: Whether agents without an initial position need an empty cell even
+            where they could overlap.
+        randomize_placement_order: Whether each of the two classes is placed in a fresh random
+            order every episode, which matters when cells are scarce.
+    """
+
+    rank = 0
+
+    def __init__(self, no_overlap_at_reset=False, randomize_placement_order=False, **kwargs):
+        super().__init__(**kwargs)
+        for name, value in (
+            ("no_overlap_at_reset", no_overlap_at_reset),
+            ("randomize_placement_order", randomize_placement_order),
+        ):
+            if not isinstance(value, bool | np.bool_):
+                raise TypeError(f"{name} must be True or False, got {value!r}.")
+        self.no_overlap_at_reset = bool(no_overlap_at_reset)
+        self.randomize_placement_order = bool(randomize_placement_order)
+        store = self.store
+        self._order = np.zeros((store.num_worlds, store.num_agents), store.next_.dtype)
+        self._failed = np.full(store.num_worlds, -1, np.int64)
+
+    def start(self, worlds):
+        """Empties the grids of the worlds and places their agents.
+
+        Raises:
+            ValueError: An agent does not fit on the grid.
+        """
+        store, padding = self.store, self.store.padding
+        store.clear(worlds)
+        fixed = store.start > 0
+        self._order[:] = np.argsort(~fixed, kind="stable")
+        place_agents(
+            worlds, self._order, int(fixed.sum()), self.randomize_placement_order,
+            self.no_overlap_at_reset, store.start, store.rows, store.cols, padding.width,
+            padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
+            store.traits, store.overlap, store.streams, self._failed,
+        )  # fmt: skip
+        if (self._failed[worlds] >= 0).any():
+            b = worlds[np.argmax(self._failed[worlds] >= 0)]
+            self._refuse(int(self._failed[b]))
+
+    def _refuse(self, slot):
+        name, store = self.store.ids[slot], self.store
+        if store.start[slot] > 0:
+            row, col = store.padding.unravel(int(store.start[slot]))
+            raise ValueError(
+                f"Agent {name!r} cannot start at its initial position ({row}, {col}): it may not "
+                "overlap with who is there; move one of them, or add both to overlapping."
+            )
+        raise ValueError(
+            f"No cell of the {store.rows} x {store.cols} grid is left for agent {name!r}; "
+            "use a larger grid, fewer agents, or let more of them overlap."
+        )

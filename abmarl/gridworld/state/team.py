@@ -1,0 +1,21 @@
+"""The state component of teams."""
+
+import numpy as np
+
+from abmarl.gridworld.state.base import StateBase
+
+
+class TeamState(StateBase):
+    """Puts every agent into its initial team; agents without one are in that of their encoding.
+
+    With it, teams are variables: ``store.team`` int16 [B, N], which a simulation may change.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._team = self.store.require("team", np.int16)
+        self._team[:] = self.store.initial_teams
+
+    def start(self, worlds):
+        """Sets the teams."""
+        self._team[worlds] = self.store.initial_teams

@@ -1,0 +1,142 @@
+"""The arrays through which a vectorised simulation exchanges actions and observations."""
+
+import numpy as np
+
+from abmarl.gridworld.groups import Layout
+from abmarl.kernels.episode import outside
+
+
+class Channels:
+    """One flat array per channel, laid out in blocks ``[num_envs, n, *shape]`` per group.
+
+    Args:
+        sim: The simulation that the spaces and groups are of.
+        groups: The learning groups by name.
+        num_worlds: How many worlds.
+
+    Attributes:
+        actions: ``{key: (flat array, layout)}``.
+        observations: ``{key: (flat array, flat array of final observations, layout)}``.
+    """
+
+    def __init__(self, sim, groups, num_worlds):
+        self.groups = groups
+        self._sim = sim
+        self._num_worlds = num_worlds
+        self.actions, self.observations = {}, {}
+        for key, actor in sim.actors.items():
+            layout = self._layout(actor)
+            self.actions[key] = np.zeros(layout.size, actor.dtype), layout
+        for observer in sim.observers:
+            layout = self._layout(observer)
+            arrays = (np.zeros(layout.size, observer.dtype) for _ in range(2))
+            self.observations[observer.key] = *arrays, layout
+        self.action_views = self._by_group(
+            {key: layout.views(flat) for key, (flat, layout) in self.actions.items()}
+        )
+        self._forms = {
+            name: {key: self._form(sim.actors[key], group) for key in self.action_views[name]}
+            for name, group in groups.items()
+        }
+
+    def observation_views(self, final=False) -> dict:
+        """``{group: {channel: array [B, n, *shape]}}``, views of the flat arrays."""
+        return self._by_group(
+            {
+                key: layout.views(last if final else flat)
+                for key, (flat, last, layout) in self.observations.items()
+            }
+        )
+
+    def receive(self, actions):
+        """Copies a user's actions into the flat arrays, where the shards find them.
+
+        Args:
+            actions: ``{group: {channel: integer array [B, n, *shape]}}``.
+
+        Raises:
+            TypeError, ValueError: A group, channel, shape, kind or range is wrong.
+        """
+        if not isinstance(actions, dict):
+            raise TypeError(f"actions must be a dict by group, got {type(actions).__name__}.")
+        if actions.keys() != self.groups.keys():
+            raise ValueError(_difference("group", "actions", self.groups, actions))
+        for name, views in self.action_views.items():
+            given = actions[name]
+            if not isinstance(given, dict):
+                raise TypeError(f"actions[{name!r}] must be a dict by channel, got {given!r:.60}.")
+            if given.keys() != views.keys():
+                raise ValueError(_difference("channel", f"actions[{name!r}]", views, given))
+            for key, view in views.items():
+                self._receive_one(name, key, given[key], view)
+
+    def _receive_one(self, name, key, given, view):
+        form = self._forms[name][key]
+        array = given if type(given) is np.ndarray else np.asarray(given)
+        if array.shape != view.shape:
+            raise ValueError(
+                f"actions[{name!r}][{key!r}] must have shape {view.shape}, got {array.shape}."
+            )
+        if array.dtype.kind not in ("iu" if form.integer else "iuf"):
+            raise TypeError(
+                f"actions[{name!r}][{key!r}] must be {'integers' if form.integer else 'numbers'}, "
+                f"got {array.dtype}."
+            )
+        if not self._within(array, view, form):
+            self._refuse(name, key, array, form)
+        if array is not view:
+            np.copyto(view, array, casting="unsafe")
+
+    @staticmethod
+    def _within(array, view, form):
+        if form.common is not None:
+            low, high = form.common
+            if array.dtype == form.dtype and form.integer and array.flags.c_contiguous:
+                return not outside(array.reshape(-1), low, high)
+            return array.size == 0 or bool(array.min() >= low and array.max() <= high)
+        flat = array.reshape(*array.shape[:2], -1)
+        return bool(((flat >= form.low) & (flat <= form.high)).all())
+
+    def _refuse(self, name, key, array, form):
+        flat = array.reshape(*array.shape[:2], -1)
+        wrong = ~((flat >= form.low) & (flat <= form.high)).all(axis=2)
+        b, k = np.unravel_index(np.argmax(wrong), wrong.shape)
+        raise ValueError(
+            f"Action of agent {self.groups[name].agent_ids[k]!r} in world {b} on channel {key!r} "
+            f"is {array[b, k].tolist()}, which is not in {form.space}."
+        )
+
+    def _layout(self, component):
+        blocks = {}
+        for name, group in self.groups.items():
+            form = self._form(component, group)
+            if form is not None:
+                blocks[name] = group.slots, form.shape
+        return Layout(blocks, self._num_worlds, len(self._sim.agents))
+
+    def mask_layout(self, key) -> Layout:
+        """The layout of the action masks of a channel."""
+        actor = self._sim.actors[key]
+        blocks = {
+            name: (group.slots, actor.mask_shape(int(group.slots[0])))
+            for name, group in self.groups.items()
+            if self._form(actor, group) is not None
+        }
+        return Layout(blocks, self._num_worlds, len(self._sim.agents))
+
+    @staticmethod
+    def _form(component, group):
+        return component.form(int(group.slots[0]))
+
+    def _by_group(self, views) -> dict:
+        return {
+            name: {key: blocks[name] for key, blocks in views.items() if name in blocks}
+            for name in self.groups
+        }
+
+
+def _difference(what, where, expected, given):
+    missing = [name for name in expected if name not in given]
+    unknown = [name for name in given if name not in expected]
+    problem = f"has no {what} {missing[0]!r}" if missing else f"has unknown {what} {unknown[0]!r}"
+    return f"{where} {problem}; it needs exactly the {what}s {list(expected)}."

@@ -1,0 +1,328 @@
+"""The vectorised simulation: what a user of thousands of worlds sees."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+from gymnasium.spaces import Dict
+
+from abmarl.gridworld.seeding import fresh_seed, parse_seed
+from abmarl.gridworld.state.base import world_numbers
+from abmarl.gridworld.store import Store, load_arrays
+from abmarl.gridworld.vector.channels import Channels
+from abmarl.gridworld.vector.episodes import Episodes
+from abmarl.gridworld.vector.shard import Shard
+from abmarl.gridworld.vector.threads import Crew, thread_count
+from abmarl.kernels.streams import draw_samples
+from abmarl.sim.agents import is_agent
+
+
+class VectorSimulation:
+    """B worlds of one simulation, stepped together.
+
+    Everything is keyed by group: ``obs[group][channel]`` and ``actions[group][channel]`` are
+    arrays ``(num_envs, n, *shape)``, ``rewards[group]``, ``terminated[group]`` and
+    ``truncated[group]`` are ``(num_envs, n)``. World k does exactly what the single simulation
+    does after ``reset(seed=(seed, k))``.
+
+    Args:
+        sim: The simulation to multiply; it is not changed.
+        num_envs: Number of worlds.
+        seed: Seed of all worlds; None: a fresh one, kept in ``seed``.
+        horizon: Steps after which an episode is truncated; None: never.
+        num_threads: Threads to use; None: ``ABMARL_NUM_THREADS`` or 1. Results do not depend
+            on it.
+        order: ``"fixed"``: agents act in their order; ``"random"``: in a fresh random order per
+            world and step.
+        autoreset: Whether a world that ends starts anew in the same step.
+        copy: Whether the arrays returned are fresh; else the next step overwrites them.
+
+    Attributes:
+        groups: ``{name: Group}`` of the learning agents.
+        store: The arrays of all worlds.
+
+    Raises:
+        TypeError, ValueError: A parameter is of the wrong kind or out of its range.
+    """
+
+    def __init__(
+        self, sim, num_envs, seed=None, horizon=None, num_threads=None, order="fixed",
+        autoreset=True, copy=False,
+    ):  # fmt: skip
+        self.num_envs = _positive("num_envs", num_envs)
+        self.horizon = None if horizon is None else _positive("horizon", horizon)
+        self.num_threads = thread_count(num_threads, self.num_envs)
+        if order not in ("fixed", "random"):
+            raise ValueError(f'order must be "fixed" or "random", got {order!r}.')
+        self.order, self.autoreset, self.copy = order, bool(autoreset), bool(copy)
+        self.sim = sim
+        self.agents = sim.agents
+        self.rows, self.cols = sim.grid.rows, sim.grid.cols
+        self.seed = self._parse(seed)
+        self._learning = np.array([is_agent(agent) for agent in sim.agents.values()])
+        if not self._learning.any():
+            raise ValueError("No agent both observes and acts, so there is nobody to act for.")
+        learners = {
+            name: group for name, group in sim.groups.items() if self._learning[group.slots[0]]
+        }
+        self.store = Store(
+            self.rows, self.cols, sim.grid.overlapping, sim.agents, self.num_envs, bind=False
+        )
+        self.episodes = Episodes(self.num_envs, self.store.num_agents)
+        self.channels = Channels(sim, learners, self.num_envs)
+        self.groups = {name: self._with_spaces(group) for name, group in learners.items()}
+        bounds = np.linspace(0, self.num_envs, self.num_threads + 1).astype(int)
+        self._shards = [
+            Shard(
+                sim=sim,
+                low=low,
+                high=high,
+                store=self.store,
+                episodes=self.episodes,
+                channels=self.channels,
+                learning=self._learning,
+                random_order=order == "random",
+                horizon=self.horizon or 0,
+                autoreset=self.autoreset,
+            )
+            for low, high in itertools.pairwise(bounds.tolist())
+        ]
+        self._crew = Crew(self.num_threads - 1)
+        self._steps = [shard.step for shard in self._shards]
+        self._guarded = self._shards[0].sim.runs_foreign_code
+        self._obs = self.channels.observation_views()
+        self._final = self.channels.observation_views(final=True)
+        self._sampler = None
+        self._masks = None
+        self._ready = False
+
+    @staticmethod
+    def _parse(seed):
+        if seed is None:
+            return fresh_seed()
+        if isinstance(seed, tuple):
+            raise TypeError("A vectorised simulation takes an int seed; its worlds are numbered.")
+        return parse_seed(seed)[0]
+
+    def _with_spaces(self, group):
+        slot = int(group.slots[0])
+        spaces = {"action_space": self.sim.actors.items()}
+        spaces["observation_space"] = [(one.key, one) for one in self.sim.observers]
+        found = {}
+        for name, components in spaces.items():
+            forms = {key: component.form(slot) for key, component in components}
+            found[name] = Dict({k: form.narrow_space() for k, form in forms.items() if form})
+        return dataclasses.replace(group, **found)
+
+    def reset(self, seed=None, worlds=None) -> tuple:
+        """Starts episodes.
+
+        Args:
+            seed: Starts the random streams of the worlds anew; None goes on with them.
+            worlds: bool mask [B] or ints, the worlds to reset; by default all of them.
+
+        Returns:
+            Observations and infos, as from ``step``.
+
+        Raises:
+            ValueError: A world or seed is wrong, or agents do not fit on the grid; then
+                everything is as before.
+        """
+        chosen = world_numbers(worlds, self.num_envs)
+        entropy = self.seed if seed is None else self._parse(seed)
+        before = self.state_dict() if self._ready else None
+        try:
+            if seed is not None or not self._ready:
+                streams = chosen if self._ready else np.arange(self.num_envs)
+                self.store.seed(entropy, streams)
+            self.store.rewards[chosen] = 0.0
+            for shard in self._shards:
+                mine = chosen[(chosen >= shard.low) & (chosen < shard.low + len(shard.everywhere))]
+                if len(mine):
+                    shard.begin(mine - shard.low)
+                    shard.observe(mine - shard.low)
+        except BaseException:
+            if before is not None:
+                self.load_state_dict(before)
+            raise
+        if worlds is None:
+            self.seed = entropy
+        for name in ("terminated", "truncated", "ended"):
+            getattr(self.episodes, name)[chosen] = False
+        self._ready = True
+        return self._out(self._obs), self._infos()
+
+    def step(self, actions) -> tuple:
+        """One step of every world.
+
+        Args:
+            actions: ``{group: {channel: integer array (num_envs, n, *shape)}}``. Entries of
+                agents that do not act any more must lie in the space too; they are ignored.
+
+        Returns:
+            ``obs, rewards, terminated, truncated, infos``. An agent is terminated or truncated
+            in the step in which it ends, once. ``infos`` holds ``active[group]`` (who acts next),
+            ``ended`` (worlds that ended) and, valid where ``ended`` is set, ``final_obs``,
+            ``final_active`` (bool, all agents) and ``episode`` with ``return`` and ``length``.
+
+        Raises:
+            TypeError, ValueError: The actions are wrong; nothing has changed.
+        """
+        if not self._ready:
+            raise ValueError("Call reset() before step().")
+        self.channels.receive(actions)
+        before = self.state_dict() if self._guarded else None
+        try:
+            if len(self._steps) == 1:
+                self._steps[0]()
+            else:
+                self._crew.run(self._steps)
+        except BaseException:
+            if before is not None:
+                self.load_state_dict(before)
+            raise
+        episodes = self.episodes
+        return (
+            self._out(self._obs),
+            self._by_group(self.store.rewards),
+            self._by_group(episodes.terminated),
+            self._by_group(episodes.truncated),
+            self._infos(),
+        )
+
+    def observations(self) -> dict:
+        """The present observations, ``{group: {channel: array}}``."""
+        return self._out(self._obs)
+
+    def infos(self) -> dict:
+        """What ``reset`` and ``step`` return as infos."""
+        return self._infos()
+
+    def sample_actions(self) -> dict:
+        """Random actions for all groups, from the worlds' streams for this purpose."""
+        if self._sampler is None:
+            self._sampler = self._make_sampler()
+        streams = self.store.sample_streams
+        for flat, low, high, where in self._sampler:
+            draw_samples(streams, low, high, where, flat)
+        return self._out(self.channels.action_views)
+
+    def _make_sampler(self):
+        parts = []
+        for key, (flat, layout) in self.channels.actions.items():
+            actor = self.sim.actors[key]
+            forms = [(int(slot), actor.form(int(slot))) for slot in layout.slots]
+            if any(not form.integer for _, form in forms):
+                raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
+            rows = [
+                (layout.rows_of[slot, 0] + k, layout.rows_of[slot, 1], form.low[k], form.high[k])
+                for slot, form in forms
+                for k in range(form.width)
+            ]
+            table = np.array(rows, np.int64).reshape(-1, 4)
+            low, high = np.ascontiguousarray(table[:, 2]), np.ascontiguousarray(table[:, 3])
+            parts.append((flat, low, high, np.ascontiguousarray(table[:, :2])))
+        return parts
+
+    def action_masks(self) -> dict:
+        """Which actions would do something now.
+
+        Returns:
+            ``{group: {channel: bool array}}``: moves that are possible, attacks that have a
+            target; ``(B, n, k)`` for a discrete channel of k actions and ``(B, n, 2m+1, 2m+1)``
+            for moves by row and column. The action that does nothing is always there. Channels
+            of components without masks are left out.
+        """
+        if self._masks is None:
+            self._masks = {}
+            for key, actor in self.sim.actors.items():
+                if hasattr(actor, "masks"):
+                    layout = self.channels.mask_layout(key)
+                    self._masks[key] = np.zeros(layout.size, bool), layout
+        for shard in self._shards:
+            for key, (flat, layout) in self._masks.items():
+                shard.sim.actors[key].masks(flat, layout.slots, layout.shard(shard.low))
+        views = {key: layout.views(flat) for key, (flat, layout) in self._masks.items()}
+        return self._out(self.channels._by_group(views))
+
+    def attackable(self, group) -> set:
+        """The encodings that the agents of a group may attack."""
+        encoding = self._group(group).encoding
+        mappings = [getattr(one, "attack_mapping", {}) for one in self.sim.actors.values()]
+        return set().union(*(mapping.get(encoding, ()) for mapping in mappings))
+
+    def attackers(self, group) -> set:
+        """The encodings of the agents that may attack those of a group."""
+        encoding = self._group(group).encoding
+        mappings = [getattr(one, "attack_mapping", {}) for one in self.sim.actors.values()]
+        return {
+            other for mapping in mappings for other, them in mapping.items() if encoding in them
+        }
+
+    def _group(self, name):
+        if name not in self.groups:
+            raise ValueError(f"There is no group {name!r}; the groups are {list(self.groups)}.")
+        return self.groups[name]
+
+    def state_dict(self) -> dict:
+        """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def load_state_dict(self, state):
+        """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
+
+        Raises:
+            ValueError: It is of a different simulation; nothing has changed.
+        """
+        load_arrays(self._arrays(), state)
+        self.store.load({name: state[name] for name in self.store.state()})
+        for shard in self._shards:
+            shard.store.touch()
+        self._ready = True
+
+    def _arrays(self):
+        arrays = dict(self.store.state())
+        arrays.update({f"episodes.{k}": array for k, array in self.episodes.arrays().items()})
+        for key, (flat, final, _) in self.channels.observations.items():
+            arrays[f"obs.{key}"], arrays[f"final_obs.{key}"] = flat, final
+        return arrays
+
+    def _by_group(self, array):
+        found = {name: array[:, group.index] for name, group in self.groups.items()}
+        return {name: part.copy() for name, part in found.items()} if self.copy else found
+
+    def _out(self, views):
+        if not self.copy:
+            return {name: dict(channels) for name, channels in views.items()}
+        return {
+            name: {key: array.copy() for key, array in channels.items()}
+            for name, channels in views.items()
+        }
+
+    def _infos(self):
+        episodes = self.episodes
+        copied = np.copy if self.copy else np.asarray
+        return {
+            "active": self._by_group(episodes.alive),
+            "ended": copied(episodes.ended),
+            "final_obs": self._out(self._final),
+            "final_active": copied(episodes.final_active),
+            "episode": {
+                "return": self._by_group(episodes.final_returns),
+                "length": copied(episodes.final_length),
+            },
+        }
+
+    def __repr__(self):
+        return (
+            f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
+            f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
+        )
+
+
+def _positive(name, value) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an int, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be 1 or more, got {value}.")
+    return int(value)

@@ -1,0 +1,7 @@
+"""Managers: who acts when, and what is reported to whom."""
+
+from abmarl.managers.all_step_manager import AllStepManager
+from abmarl.managers.simulation_manager import SimulationManager
+from abmarl.managers.turn_based_manager import TurnBasedManager
+
+__all__ = ["AllStepManager", "SimulationManager", "TurnBasedManager"]

@@ -1,0 +1,32 @@
+"""Collecting experience from vectorised simulations, and files of it.
+
+from abmarl.rollout import collect, save, load
+
+rollout = collect(vec, {"red": "heuristic", "blue": "random"}, num_steps=500)
+save(rollout, "run.npz")
+"""
+
+from abmarl.rollout.collect import Statistics, collect, statistics
+from abmarl.rollout.columns import Rollout, RolloutGroup
+from abmarl.rollout.episodes import AliveCurve, Episodes
+from abmarl.rollout.file import load, save
+from abmarl.rollout.heuristic import HeuristicPolicy
+from abmarl.rollout.memory import available_memory
+from abmarl.rollout.policies import RandomPolicy
+from abmarl.rollout.size import rollout_nbytes
+
+__all__ = [
+    "AliveCurve",
+    "Episodes",
+    "HeuristicPolicy",
+    "RandomPolicy",
+    "Rollout",
+    "RolloutGroup",
+    "Statistics",
+    "available_memory",
+    "collect",
+    "load",
+    "rollout_nbytes",
+    "save",
+    "statistics",
+]

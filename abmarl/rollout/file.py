@@ -1,0 +1,243 @@
+"""Rollouts as compressed files.
+
+A file is a zip archive in the layout of ``numpy.savez_compressed``: one ``.npy`` entry per column,
+named by its path (``observations/red/position_centered_encoding.npy``), and one entry
+``metadata.json``. ``numpy.load(path)`` opens it too. Nothing in it is ever pickled, and equal
+rollouts make equal files.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import platform
+import zipfile
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+import abmarl
+from abmarl.rollout.archive import METADATA, read_arrays, write_archive
+from abmarl.rollout.columns import Rollout, RolloutGroup
+from abmarl.rollout.episodes import Episodes
+from abmarl.rollout.memory import readable_bytes
+from abmarl.rollout.progress import reporter
+from abmarl.rollout.space_json import space_from_json, space_to_json
+
+FORMAT = "abmarl-rollout"
+FORMAT_VERSION = 1
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a rollout was made with."""
+    found = {"abmarl": abmarl.__version__, "python": platform.python_version()}
+    for name in ("numpy", "numba", "gymnasium"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def save(rollout: Rollout, path: str | os.PathLike, *, progress: bool = False) -> None:
+    """Write a rollout.
+
+    It is written beside ``path`` first and moved there when it is whole: whatever happens, a
+    file that was there before is either untouched or replaced by a complete one.
+
+    Args:
+        rollout: What to write.
+        path: Where to, ending in ``.npz``.
+        progress: Whether to report on stderr.
+
+    Raises:
+        ValueError: When the path does not end in ``.npz`` or is something else than a file.
+        OSError: When it cannot be written, as on a full disk; names the path.
+    """
+    given, path = os.fspath(path), check_path(path)
+    temporary = f"{path}.{os.getpid()}.part"
+    arrays = rollout.arrays()
+    total = sum(array.nbytes for _, array in arrays)
+    try:
+        with (
+            open(temporary, "xb") as file,
+            reporter(f"writing {given}", total // 1_000_000, "MB", progress) as report,
+        ):
+            write_archive(file, metadata_of(rollout), arrays, report)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OSError(
+                error.errno,
+                f"no room left on the disk for {given} ({readable_bytes(total)} before "
+                f"compression); nothing was written, free some space or choose another place",
+            ) from error
+        if error.filename in (None, temporary):
+            raise OSError(
+                error.errno, f"cannot write {given}: {error.strerror or error}"
+            ) from error
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+def check_path(path: str | os.PathLike) -> str:
+    """Refuse a path that a rollout cannot be saved to, before the work is done.
+
+    Returns:
+        The path with symbolic links resolved, so that the file and not the link is replaced.
+
+    Raises:
+        ValueError: When it does not end in ``.npz``, or is there and not a file.
+    """
+    given = os.fspath(path)
+    if not given.endswith(".npz"):
+        raise ValueError(f"a rollout is saved to a .npz file, not to {given!r}")
+    path = os.path.realpath(given)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{given} is there and is not a file")
+    return path
+
+
+def metadata_of(rollout: Rollout) -> dict[str, Any]:
+    """What the file says besides the columns."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "simulation": rollout.simulation,
+        "seed": _plain(rollout.seed),
+        "continued": rollout.continued,
+        "horizon": _plain(rollout.horizon),
+        "order": rollout.order,
+        "num_envs": rollout.num_envs,
+        "num_steps": rollout.num_steps,
+        "interrupted": rollout.interrupted,
+        "groups": {
+            name: {
+                "ids": list(group.ids),
+                "encoding": group.encoding,
+                "observation_space": space_to_json(group.observation_space),
+                "action_space": space_to_json(group.action_space),
+            }
+            for name, group in rollout.groups.items()
+        },
+        "teams": {str(team): name for team, name in rollout.episodes.team_names.items()},
+        "versions": rollout.versions,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.integer):
+        return int(value)
+    return [_plain(entry) for entry in value] if isinstance(value, tuple | list) else value
+
+
+def load(path: str | os.PathLike) -> Rollout:
+    """Read a rollout.
+
+    Args:
+        path: A file that `save` wrote.
+
+    Returns:
+        The rollout, with the same columns, dtypes and spaces.
+
+    Raises:
+        ValueError: When the file is not a rollout, is damaged or cut off, or was written by a
+            newer version.
+        MemoryError: When it does not fit.
+        OSError: When it cannot be read.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        start = file.read(4)
+        try:
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile as error:
+            if start == b"PK\x03\x04":
+                raise ValueError(f"{path} is cut off: its end is missing") from error
+            raise ValueError(f"{path} is not a rollout: it is no .npz file") from error
+        with archive:
+            try:
+                metadata = _read_metadata(archive, path)
+                return _assemble(metadata, read_arrays(archive, path))
+            except (zipfile.BadZipFile, zipfile.zlib.error, EOFError, NotImplementedError) as error:
+                raise ValueError(f"{path} is damaged: {error}") from error
+            except KeyError as error:
+                name = error.args[0]
+                name = "/".join(name) if isinstance(name, tuple) else name
+                raise ValueError(f"{path} is not a whole rollout: {name} is missing") from error
+            except (TypeError, AttributeError) as error:
+                raise ValueError(f"{path} is damaged: {METADATA} is not in order") from error
+
+
+def _read_metadata(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:
+    if METADATA not in archive.namelist():
+        raise ValueError(f"{path} is not a rollout: it has no {METADATA}")
+    try:
+        metadata = json.loads(archive.read(METADATA))
+        known, number = metadata["format"] == FORMAT, int(metadata["format_version"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a rollout: its {METADATA} is not one of ours") from error
+    if not known:
+        raise ValueError(f"{path} is not a rollout: its format is {metadata['format']!r}")
+    if number > FORMAT_VERSION:
+        newer = metadata.get("versions", {}).get("abmarl", "a newer version")
+        raise ValueError(
+            f"{path} has format {number}, written by abmarl {newer}; this is abmarl "
+            f"{abmarl.__version__}, which reads up to format {FORMAT_VERSION}: please upgrade"
+        )
+    return metadata
+
+
+def _assemble(metadata: dict[str, Any], arrays: dict[tuple[str, ...], np.ndarray]) -> Rollout:
+    groups = {
+        name: RolloutGroup(
+            tuple(group["ids"]),
+            space_from_json(group["observation_space"]),
+            space_from_json(group["action_space"]),
+            group["encoding"],
+        )
+        for name, group in metadata["groups"].items()
+    }
+
+    def channels(kind: str, space: str) -> dict[str, dict[str, np.ndarray]]:
+        return {
+            name: {channel: arrays[kind, name, channel] for channel in getattr(group, space)}
+            for name, group in groups.items()
+        }
+
+    def flat(kind: str) -> dict[str, np.ndarray]:
+        return {name: arrays[kind, name] for name in groups}
+
+    return Rollout(
+        observations=channels("observations", "observation_space"),
+        last_observations=channels("last_observations", "observation_space"),
+        actions=channels("actions", "action_space"),
+        final_observations=channels("final_observations", "observation_space"),
+        rewards=flat("rewards"),
+        terminated=flat("terminated"),
+        truncated=flat("truncated"),
+        active=flat("active"),
+        ended=arrays["ended",],
+        final_index=arrays["final_index",],
+        episodes=Episodes(
+            world=arrays["episodes", "world"],
+            step=arrays["episodes", "step"],
+            length=arrays["episodes", "length"],
+            returns={name: arrays["episodes", "return", name] for name in groups},
+            survivors={
+                int(team): arrays["episodes", "survivors", team] for team in metadata["teams"]
+            },
+            team_names={int(team): name for team, name in metadata["teams"].items()},
+        ),
+        groups=groups,
+        seed=metadata["seed"],
+        continued=metadata["continued"],
+        horizon=metadata["horizon"],
+        order=metadata["order"],
+        simulation=metadata["simulation"],
+        interrupted=metadata["interrupted"],
+        versions=metadata["versions"],
+    )

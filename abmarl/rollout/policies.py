@@ -1,0 +1,111 @@
+"""Who decides: policies that act for a whole group at once."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+Policy = Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]]
+
+
+class RandomPolicy:
+    """Uniformly random actions from the simulation's own action sampling streams."""
+
+    def bind(self, vec: Any, group_name: str) -> None:
+        """Act for this group of this simulation."""
+        self.vec, self.group_name = vec, group_name
+
+    def __call__(
+        self, observations: dict[str, np.ndarray], active: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Random actions; observations do not matter.
+
+        Args:
+            observations: channel -> [B, n, ...].
+            active: bool [B, n].
+
+        Returns:
+            channel -> [B, n, ...].
+        """
+        return self.vec.sample_actions()[self.group_name]
+
+
+def _heuristic() -> Any:
+    from abmarl.rollout.heuristic import HeuristicPolicy
+
+    return HeuristicPolicy()
+
+
+# Policies that ship, by the name they are asked for.
+SHIPPED: dict[str, Callable[[], Any]] = {"random": RandomPolicy, "heuristic": _heuristic}
+
+
+def bind_policies(vec: Any, policies: Any) -> dict[str, Policy]:
+    """One policy per group, bound to it.
+
+    Args:
+        vec: A vectorised simulation.
+        policies: None, one entry for all groups, or a dict from group names to entries, where an
+            entry is the name of a shipped policy or a callable.
+
+    Returns:
+        group -> policy, for every group.
+
+    Raises:
+        ValueError: For a group or a name that does not exist.
+        TypeError: For an entry that is neither a name nor callable.
+    """
+    if policies is None:
+        policies = {}
+    elif not isinstance(policies, Mapping):
+        policies = dict.fromkeys(vec.groups, policies)
+    for name in policies:
+        if name not in vec.groups:
+            raise ValueError(
+                f"no group {name!r}{_nearest(name, vec.groups)}; the groups are "
+                f"{', '.join(map(repr, vec.groups))}"
+            )
+    return {name: _bound(vec, name, policies.get(name, "random")) for name in vec.groups}
+
+
+def _bound(vec: Any, group: str, entry: Any) -> Policy:
+    if isinstance(entry, str):
+        if entry not in SHIPPED:
+            raise ValueError(
+                f"no policy {entry!r} for group {group!r}{_nearest(entry, SHIPPED)}; there are "
+                f"{', '.join(map(repr, SHIPPED))}"
+            )
+        entry = SHIPPED[entry]()
+    if isinstance(entry, type) or not callable(entry):
+        raise TypeError(
+            f"the policy of group {group!r} must be a name or a callable (observations, active) "
+            f"-> actions, not {entry!r}"
+        )
+    if hasattr(entry, "bind"):
+        entry.bind(vec, group)
+    return entry
+
+
+def choose_actions(
+    vec: Any, policies: dict[str, Policy], observations: dict, active: dict
+) -> dict[str, dict[str, np.ndarray]]:
+    """The actions of all groups.
+
+    ``vec.sample_actions()`` draws for all groups at once, so it is asked once for all random ones.
+    """
+    sampled = None
+    actions = {}
+    for name, policy in policies.items():
+        if type(policy) is RandomPolicy and policy.vec is vec:
+            if sampled is None:
+                sampled = vec.sample_actions()
+            actions[name] = sampled[name]
+        else:
+            actions[name] = policy(observations[name], active[name])
+    return actions
+
+
+def _nearest(name: Any, known: Any) -> str:
+    close = difflib.get_close_matches(str(name), [str(k) for k in known], n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

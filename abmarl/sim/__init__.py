@@ -1,0 +1,13 @@
+"""Agents and the interface of a simulation."""
+
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
+
+__all__ = [
+    "ActingAgent",
+    "Agent",
+    "AgentBasedSimulation",
+    "ObservingAgent",
+    "PrincipleAgent",
+    "is_agent",
+]

@@ -1,0 +1,137 @@
+"""The interface of every simulation: agents, reset and step, and getters for what came of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
+
+
+class AgentBasedSimulation(ABC):
+    """A simulation whose observations, rewards and dones are part of its state.
+
+    `reset` and `step` return nothing; a manager asks the getters. An implementation sets
+    ``self.agents`` in its ``__init__`` and calls ``self.finalize()`` at the end of it. There is no
+    ``__init__`` here, and nothing that needs one: implementations need not call it.
+    """
+
+    @property
+    def agents(self) -> dict[str, PrincipleAgent]:
+        """The agents by id. A bad dict is refused and the old one stays."""
+        try:
+            return self._agents
+        except AttributeError:
+            raise AttributeError(
+                f"{type(self).__name__} has no agents yet: "
+                f"set self.agents = {{agent.id: agent, ...}} in __init__"
+            ) from None
+
+    @agents.setter
+    def agents(self, value: dict[str, PrincipleAgent]) -> None:
+        _check_agents(value)
+        self._agents = value
+
+    def finalize(self) -> None:
+        """Finalize every agent; nothing is changed when one of them is not configured.
+
+        Raises:
+            ValueError: an agent is not configured or has a null point outside its space.
+            TypeError: an agent has something for a space that is none.
+        """
+        agents = self.agents
+        # Again, because the dict may have been changed in place since it was set.
+        _check_agents(agents)
+        for agent in agents.values():
+            agent.check_configured()
+        for agent in agents.values():
+            agent.finalize()
+
+    def random_order(self, agent_ids: Iterable[str]) -> list[str]:
+        """Return the ids in a fresh random order.
+
+        Drawn from a stream made of fresh entropy. A simulation whose episodes are to be
+        reproducible overrides this and draws from its own stream.
+
+        Args:
+            agent_ids: ids in any order.
+
+        Returns:
+            A list of the same ids.
+        """
+        generator = self.__dict__.get("_order_generator")
+        if generator is None:
+            generator = self._order_generator = np.random.default_rng()
+        ids = list(agent_ids)
+        generator.shuffle(ids)
+        return ids
+
+    @abstractmethod
+    def reset(self, **kwargs: Any) -> None:
+        """Start an episode.
+
+        Args:
+            **kwargs: what the manager's reset was given, ``seed`` for example.
+        """
+
+    @abstractmethod
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Go one step forward.
+
+        Args:
+            action: the actions by agent id, to be processed in this order.
+            **kwargs: what the manager's step was given.
+        """
+
+    @abstractmethod
+    def render(self, **kwargs: Any) -> Any:
+        """Show the present state."""
+
+    @abstractmethod
+    def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
+        """Return the agent's observation, a point of its observation space."""
+
+    @abstractmethod
+    def get_reward(self, agent_id: str, **kwargs: Any) -> float:
+        """Return the reward gathered since it was last asked for, and set it to 0."""
+
+    @abstractmethod
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Return whether the agent is done."""
+
+    @abstractmethod
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Return whether the simulation is done."""
+
+    @abstractmethod
+    def get_info(self, agent_id: str, **kwargs: Any) -> Any:
+        """Return whatever else there is to say about the agent."""
+
+
+def _check_agents(agents: Any) -> None:
+    if not isinstance(agents, dict):
+        raise TypeError(
+            f"agents must be a dict of id to agent, got {type(agents).__name__}; "
+            f"write {{agent.id: agent for agent in agents}}"
+        )
+    for key, agent in agents.items():
+        if not isinstance(agent, PrincipleAgent):
+            raise TypeError(
+                f"agents[{key!r}] must be a PrincipleAgent, "
+                f"got {type(agent).__name__} {agent!r:.60}"
+            )
+        if agent.id != key:
+            raise ValueError(
+                f"agents[{key!r}] has the id {agent.id!r}; the key of an agent must be its id"
+            )
+
+
+__all__ = [
+    "ActingAgent",
+    "Agent",
+    "AgentBasedSimulation",
+    "ObservingAgent",
+    "PrincipleAgent",
+    "is_agent",
+]

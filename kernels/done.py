@@ -1,0 +1,70 @@
+"""Done conditions of agents and worlds."""
+
+from abmarl.kernels.compile import kernel, rule
+
+
+@kernel
+def none_active(active, over):
+    """``over[B]``: no agent of ``active[B, N]`` is left."""
+    for b in range(active.shape[0]):
+        over[b] = True
+        for i in range(active.shape[1]):
+            if active[b, i]:
+                over[b] = False
+                break
+
+
+@kernel
+def one_team_left(active, teams, counted, over):
+    """``over[B]``: the active agents that count are of one team, or there are none.
+
+    ``teams`` is int [1 or B, N], ``counted`` bool [N].
+    """
+    for b in range(active.shape[0]):
+        row = b if teams.shape[0] > 1 else 0
+        over[b] = True
+        found = False
+        team = 0
+        for i in range(active.shape[1]):
+            if active[b, i] and counted[i]:
+                if found and teams[row, i] != team:
+                    over[b] = False
+                    break
+                found = True
+                team = teams[row, i]
+
+
+@kernel
+def targets_inactive(active, traits, targets, mapped, one_is_enough, extinct, done, over):
+    """Agents are done when every kind of agent that they are after is extinct.
+
+    ``targets`` is bool [kinds, kinds], row: whose targets; ``mapped`` bool [kinds] says which kinds
+    have any; ``extinct`` is a bool [kinds] scratch. ``over[B]``: one mapped kind is done, or all
+    of them.
+    """
+    kinds = mapped.shape[0]
+    for b in range(active.shape[0]):
+        for kind in range(kinds):
+            extinct[kind] = True
+        for i in range(active.shape[1]):
+            if active[b, i]:
+                extinct[traits[i].kind] = False
+        finished, waiting = 0, 0
+        for kind in range(kinds):
+            if mapped[kind]:
+                if _all_extinct(kind, targets, extinct):
+                    finished += 1
+                else:
+                    waiting += 1
+        over[b] = finished > 0 and (one_is_enough or waiting == 0)
+        for i in range(active.shape[1]):
+            kind = traits[i].kind
+            done[b, i] = mapped[kind] and _all_extinct(kind, targets, extinct)
+
+
+@rule
+def _all_extinct(kind, targets, extinct):
+    for other in range(targets.shape[1]):
+        if targets[kind, other] and not extinct[other]:
+            return False
+    return True

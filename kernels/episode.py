@@ -1,0 +1,71 @@
+"""Bookkeeping of episodes: who goes on, which worlds are over, what was earned."""
+
+from abmarl.kernels.compile import kernel
+
+
+@kernel
+def close_step(
+    done, over, horizon, rewards, running, alive, length, returns, terminated, truncated, ended
+):
+    """Turns done conditions into terminated and truncated, and counts episodes.
+
+    ``alive[B, N]`` are the learning agents that have not ended yet; each ends once: terminated
+    when it or the world is done, truncated when only the time is up. A world has ended when it is
+    over, when the ``horizon`` is reached (0: none) or when no learning agent is left alive; one
+    that is not ``running`` stays as it is. ``returns[B, N]`` sums the rewards of agents until
+    they end. ``ended[B]`` is bool; returns how many worlds ended.
+    """
+    count = 0
+    for b in range(alive.shape[0]):
+        runs = running[b]
+        length[b] += runs
+        late = 0 < horizon <= length[b]
+        finished = over[b]
+        left = 0
+        for i in range(alive.shape[1]):
+            was = alive[b, i]
+            end = was & (done[b, i] | finished)
+            terminated[b, i] = end
+            truncated[b, i] = was & (not end) & late
+            stays = was & (not end) & (not late)
+            alive[b, i] = stays
+            left += stays
+            if was:
+                returns[b, i] += rewards[b, i]
+        ended[b] = runs & (finished | late | (left == 0))
+        count += ended[b]
+    return count
+
+
+@kernel
+def reward_turns(turns, num_turns, amount, rewards):
+    """Adds ``amount`` to the reward of every agent that was given an action."""
+    for b in range(turns.shape[0]):
+        for t in range(num_turns[b]):
+            rewards[b, turns[b, t]] += amount
+
+
+@kernel
+def add_rewards(addend, rewards):
+    """Adds ``addend[B, N]`` float64 to the rewards; returns the first entry that is not finite.
+
+    Entries are counted row by row; -1 when all are finite. Nothing is added when one is not.
+    """
+    for b in range(rewards.shape[0]):
+        for i in range(rewards.shape[1]):
+            value = addend[b, i]
+            if not (value - value == 0.0):
+                return b * rewards.shape[1] + i
+    for b in range(rewards.shape[0]):
+        for i in range(rewards.shape[1]):
+            rewards[b, i] += addend[b, i]
+    return -1
+
+
+@kernel
+def outside(values, low, high):
+    """Whether any entry of the flat array ``values`` is not in ``low..high``."""
+    found = False
+    for k in range(values.shape[0]):
+        found |= (values[k] < low) | (values[k] > high)
+    return found

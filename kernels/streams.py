@@ -1,0 +1,85 @@
+"""Random streams: one xoshiro256++ generator per world and purpose, as four 64-bit words.
+
+Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators", 2021.
+Bounded integers: D. Lemire, "Fast random integer generation in an interval", 2019.
+
+A draw is made only where it decides something: among one there is nothing to choose.
+"""
+
+import numpy as np
+
+from abmarl.kernels.compile import kernel, rule
+
+_SCALE = 2.0**-53
+
+
+@rule
+def next_word(rng, b):
+    """The next 64 random bits of world ``b``; ``rng`` is uint64 [B, 4]."""
+    s0, s1, s2, s3 = rng[b, 0], rng[b, 1], rng[b, 2], rng[b, 3]
+    total = s0 + s3
+    word = ((total << np.uint64(23)) | (total >> np.uint64(41))) + s0
+    shifted = s1 << np.uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    rng[b, 1] = s1 ^ s2
+    rng[b, 0] = s0 ^ s3
+    rng[b, 2] = s2 ^ shifted
+    rng[b, 3] = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+    return word
+
+
+@rule
+def uniform(rng, b):
+    """A float64 in [0, 1) with 53 random bits."""
+    return np.float64(next_word(rng, b) >> np.uint64(11)) * _SCALE
+
+
+@rule
+def below(rng, b, n):
+    """An integer in 0..n-1, without bias; n < 2**32. No draw is made for n <= 1."""
+    if n <= 1:
+        return np.int64(0)
+    size = np.uint64(n)
+    low_bits = np.uint64(0xFFFFFFFF)
+    product = (next_word(rng, b) >> np.uint64(32)) * size
+    if product & low_bits < size:
+        threshold = (np.uint64(1 << 32) - size) % size
+        while product & low_bits < threshold:
+            product = (next_word(rng, b) >> np.uint64(32)) * size
+    return np.int64(product >> np.uint64(32))
+
+
+@rule
+def shuffle(rng, b, items, count):
+    """Shuffles ``items[b, :count]`` (Fisher and Yates, from the end)."""
+    for k in range(count - 1, 0, -1):
+        j = below(rng, b, k + 1)
+        items[b, k], items[b, j] = items[b, j], items[b, k]
+
+
+@rule
+def choose(rng, b, items, count, wanted):
+    """Moves a random choice of ``wanted`` of ``items[b, :count]`` to the front; returns how many.
+
+    When all of them are wanted they stay in order and nothing is drawn.
+    """
+    if wanted >= count:
+        return count
+    for k in range(wanted):
+        j = k + below(rng, b, count - k)
+        items[b, k], items[b, j] = items[b, j], items[b, k]
+    return wanted
+
+
+@kernel
+def draw_samples(rng, low, high, where, out):
+    """Fills ``out`` with uniform integers, world by world, entry by entry.
+
+    ``low`` and ``high`` (inclusive) are int64 [K]; entry k of world b goes to
+    ``out[where[k, 0] + b * where[k, 1]]``, ``out`` a flat integer array.
+    """
+    for b in range(rng.shape[0]):
+        for k in range(low.shape[0]):
+            value = low[k] + below(rng, b, high[k] - low[k] + 1)
+            out[where[k, 0] + b * where[k, 1]] = value

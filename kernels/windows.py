@@ -1,0 +1,155 @@
+"""Observation windows: what an agent sees of the cells around it.
+
+Rows of a flat output array belong to agents: agent i of world b writes at
+``rows_of[i, 0] + b * rows_of[i, 1]``, a window row by row. ``shown[B, N]`` remembers what stands
+there: 2 a view of an active agent, 1 the last view of one that is not active any more, 0 the null
+observation. An agent that falls is so shown its last view once, and nothing after that.
+"""
+
+from abmarl.kernels.compile import copy_window, kernel, rule
+from abmarl.kernels.sight import is_hidden, mark_hidden
+from abmarl.kernels.streams import below
+
+EMPTY, OUTSIDE, MASKED = 0, -1, -2
+
+
+@rule
+def list_due(b, viewers, active, shown, final, due):
+    """Lists in ``due`` the viewers whose rows have to be written; returns how many.
+
+    A final observation is written beside the running ones, whole.
+    """
+    count = 0
+    for v in range(viewers.shape[0]):
+        i = viewers[v]
+        due[count] = i
+        # Added up without a branch: who is alive is not predictable, and most may be dead.
+        count += active[b, i] | (shown[b, i] > 0) | final
+    return count
+
+
+@rule
+def has_view(b, i, active, shown, final):
+    """Whether a due agent's row gets a view (else it becomes null), and remembers that."""
+    view = active[b, i] or shown[b, i] == 2
+    if not final:
+        shown[b, i] = 2 * active[b, i] + (view and not active[b, i])
+    return view
+
+
+@rule
+def pick_label(b, i, p, itself, first, next_, labels, row, rng):
+    """The label of a random agent on cell p, 0 without one; ``itself`` says if i counts.
+
+    Nothing is drawn when all of them have the same label.
+    """
+    count = 0
+    label = 0
+    mixed = False
+    j = first[b, p]
+    while j >= 0:
+        if itself or j != i:
+            if count == 0:
+                label = labels[row, j]
+            elif labels[row, j] != label:
+                mixed = True
+            count += 1
+        j = next_[b, j]
+    if not mixed:
+        return label
+    wanted = below(rng, b, count)
+    j = first[b, p]
+    while j >= 0:
+        if itself or j != i:
+            if wanted == 0:
+                return labels[row, j]
+            wanted -= 1
+        j = next_[b, j]
+    return label
+
+
+@kernel
+def label_windows(
+    worlds, viewers, rows_of, copied, itself, final, width,
+    cell, first, next_, top, flat_top, walls, active, traits, labels,
+    sight, starts, hidden, rng, shown, due, out,
+):  # fmt: skip
+    """Windows of labels (encodings or teams) for the viewers of the listed worlds.
+
+    ``labels`` is int [1 or B, N]. ``copied`` says that ``top`` holds the right label for every
+    cell, because the agents of a cell all have the same: windows are then copied row by row
+    (``flat_top`` is ``top`` seen as a flat array). ``due`` int64 [N] is a scratch.
+    """
+    cells = top.shape[1]
+    for w in range(worlds.shape[0]):
+        b = worlds[w]
+        row = b if labels.shape[0] > 1 else 0
+        for d in range(list_due(b, viewers, active, shown, final, due)):
+            i = due[d]
+            view = has_view(b, i, active, shown, final)
+            reach = traits[i].view_range
+            side = 2 * reach + 1
+            to = rows_of[i, 0] + b * rows_of[i, 1]
+            if not view:
+                for k in range(side * side):
+                    out[to + k] = MASKED
+                continue
+            p = cell[b, i]
+            corner = p - reach * width - reach
+            masked = False
+            if walls.shape[1] > 1:
+                masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+            if copied:
+                copy_window(out, to, flat_top, b * cells + corner, width, side)
+                if masked:
+                    for k in range(side * side):
+                        if is_hidden(hidden, k):
+                            out[to + k] = MASKED
+                if not itself and active[b, i]:
+                    centre = pick_label(b, i, p, itself, first, next_, labels, row, rng)
+                    out[to + reach * side + reach] = centre
+            else:
+                for k in range(side * side):
+                    q = corner + (k // side) * width + k % side
+                    if masked and is_hidden(hidden, k):
+                        out[to + k] = MASKED
+                    elif top[b, q] == OUTSIDE:
+                        out[to + k] = OUTSIDE
+                    else:
+                        out[to + k] = pick_label(b, i, q, itself, first, next_, labels, row, rng)
+
+
+@kernel
+def count_windows(
+    worlds, viewers, rows_of, layers, final, width,
+    cell, first, next_, top, walls, active, traits, sight, starts, hidden, shown, due, out,
+):  # fmt: skip
+    """Windows of (side, side, layers): how many agents of encoding 1..layers are in each cell."""
+    for w in range(worlds.shape[0]):
+        b = worlds[w]
+        for d in range(list_due(b, viewers, active, shown, final, due)):
+            i = due[d]
+            view = has_view(b, i, active, shown, final)
+            reach = traits[i].view_range
+            side = 2 * reach + 1
+            to = rows_of[i, 0] + b * rows_of[i, 1]
+            p = cell[b, i]
+            masked = False
+            if view and walls.shape[1] > 1:
+                masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+            corner = p - reach * width - reach
+            for k in range(side * side):
+                q = corner + (k // side) * width + k % side
+                if not view or (masked and is_hidden(hidden, k)):
+                    fill = MASKED
+                elif top[b, q] == OUTSIDE:
+                    fill = OUTSIDE
+                else:
+                    fill = EMPTY
+                for layer in range(layers):
+                    out[to + k * layers + layer] = fill
+                if fill == EMPTY:
+                    j = first[b, q]
+                    while j >= 0:
+                        out[to + k * layers + traits[j].encoding - 1] += 1
+                        j = next_[b, j]

@@ -1,0 +1,228 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import environment
+
+from abmarl.rollout import load
+
+RENDER = pytest.importorskip("imageio", reason="needs abmarl[render]")
+
+
+def table(text):
+    """label -> value of the table at the end."""
+    return dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in text.splitlines()[1:])
+
+
+def test_a_run_ends_with_a_table(abmarl, fake):
+    done = abmarl("rollout", fake, "-n", 20, "-t", 60, "--horizon", 10)
+    assert done.code == 0
+    assert done.out.splitlines()[0] == "fake: 20 worlds, 60 steps"
+    rows = table(done.out)
+    assert list(rows) == [
+        "env steps", "agent steps", "agent-steps per second", "wall time", "episodes",
+        "mean length", "mean return, red (3 agents)", "mean return, blue (2 agents)",
+        "mean survivors, red", "mean survivors, blue", "mean survivors, rock",
+    ]  # fmt: skip
+    assert rows["env steps"] == "1,200"
+    assert int(rows["episodes"]) >= 120
+    assert rows["mean survivors, rock"] == "1.00"
+    assert "\x1b" not in done.out + done.err
+    first, second = done.err.splitlines()
+    assert first == "fake, 20 worlds: 60 steps ..."
+    assert second.startswith("fake, 20 worlds: 60 of 60 steps in ")
+
+
+def test_the_table_tells_what_the_file_holds(abmarl, fake, tmp_path):
+    arguments = ("rollout", fake, "-n", 20, "-t", 60, "--horizon", 10, "--seed", 5)
+    done = abmarl(*arguments, "--save", "out/deep/run.npz")
+    assert done.code == 0
+    assert done.err.endswith("\nwrote out/deep/run.npz\n")
+    rollout, rows = load(tmp_path / "out" / "deep" / "run.npz"), table(done.out)
+    assert (rollout.seed, rollout.horizon, rollout.simulation) == (5, 10, "fake")
+    assert rows["agent steps"] == f"{rollout.agent_steps:,}"
+    assert rows["episodes"] == f"{len(rollout.episodes):,}"
+    assert rows["mean length"] == f"{rollout.episodes.length.mean():.2f}"
+    assert rows["mean return, red (3 agents)"] == f"{rollout.episodes.returns['red'].mean():.2f}"
+    assert rows["mean survivors, blue"] == f"{rollout.episodes.survivors[2].mean():.2f}"
+    again = table(abmarl(*arguments).out)
+    for label in set(rows) - {"wall time", "agent-steps per second"}:
+        assert rows[label] == again[label]
+
+
+def test_no_episode_ended(abmarl, fake):
+    rows = table(abmarl("rollout", fake, "-n", 2, "-t", 1).out)
+    assert rows["episodes"] == "0"
+    assert rows["mean length"] == "- (no episode ended)"
+
+
+def test_policies(abmarl, fake, tmp_path):
+    still = abmarl(
+        "rollout", fake, "-n", 2, "-t", 5, "--policy", "heuristic", "--policy", "blue=random",
+        "--save", "a.npz",
+    )  # fmt: skip
+    assert still.code == 0
+    every = abmarl("rollout", fake, "-n", 2, "-t", 5, "--policy", "*=random", "--save", "b.npz")
+    assert every.code == 0
+    mixed, plain = load(tmp_path / "a.npz"), load(tmp_path / "b.npz")
+    assert (mixed.actions["blue"]["move"] == plain.actions["blue"]["move"]).all()
+    assert (mixed.actions["red"]["attack"] != 1).all()  # all it has, or nothing
+    assert (plain.actions["red"]["attack"] == 1).any()
+
+
+@pytest.mark.parametrize("suffix", ["gif", "mp4", "png"])
+def test_record_and_plot(abmarl, fake, tmp_path, suffix):
+    import imageio.v3 as iio
+
+    done = abmarl(
+        "rollout", fake, "-n", 3, "-t", 12, "--record", f"film.{suffix}", "--record-world", 2,
+        "--plot", "alive.png",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.err.endswith(f"\nwrote film.{suffix}, alive.png\n")
+    plugin = {"mp4": "FFMPEG"}.get(suffix)
+    frames = iio.imread(tmp_path / f"film.{suffix}", **({"plugin": plugin} if plugin else {}))
+    if suffix == "mp4":
+        assert len(frames) == 13  # the start and what follows each step
+    assert np.ptp(frames) > 100
+    assert np.ptp(iio.imread(tmp_path / "alive.png")) > 100
+
+
+@pytest.mark.parametrize("option", ["--record film.mp4", "--plot alive.png"])
+def test_a_missing_extra_is_told_before_the_run(abmarl, fake, tmp_path, option):
+    module = "matplotlib" if "plot" in option else "pygame"
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / f"{module}.py").write_text("raise ImportError('hidden')")
+    path = os.pathsep.join([str(tmp_path / "hidden"), os.environ.get("PYTHONPATH", "")])
+    done = abmarl("rollout", fake, *option.split(), env={"PYTHONPATH": path})
+    assert (done.code, done.out) == (2, "")
+    name = option.split()[0]
+    assert done.err == (
+        f"error: {name}: abmarl.render needs {module}: pip install 'abmarl[render]'\n"
+    )
+
+
+class Running:
+    """A run that takes long, and is under way when this returns."""
+
+    def __init__(self, tmp_path, *arguments):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "abmarl", "rollout", *map(str, arguments)],
+            cwd=tmp_path, env=environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        # Loading may take a while; the first line says that it starts, then give it a moment.
+        self.first = ""
+        while " steps ..." not in self.first:
+            line = self.process.stderr.readline()
+            assert line, "ended before it began"
+            self.first += line
+        time.sleep(1.0)
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=120)
+        return self.process.returncode, out, self.first + err
+
+
+def test_ctrl_c_keeps_what_was_collected(fake, tmp_path):
+    run = Running(
+        tmp_path, fake, "-n", 4, "-t", 30_000, "--save", "run.npz", "--record", "film.gif",
+        "--plot", "alive.png",
+    )  # fmt: skip
+    code, out, err = run.interrupt()
+    assert code == 130, err
+    rollout = load(tmp_path / "run.npz")
+    steps = rollout.num_steps
+    assert 0 < steps < 30_000
+    assert rollout.interrupted
+    assert out.startswith(f"fake: 4 worlds, {steps:,} steps\n")
+    assert err.splitlines()[-2:] == [
+        "wrote film.gif, run.npz, alive.png",
+        f"interrupted after {steps:,} of 30,000 steps; what was collected is in these files",
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == [
+        "alive.png", "fake.py", "film.gif", "run.npz"
+    ]  # fmt: skip
+
+
+def test_ctrl_c_without_files(fake, tmp_path):
+    code, out, err = Running(tmp_path, fake, "-n", 4, "-t", 10**9).interrupt()
+    assert code == 130
+    assert "episodes" in out
+    assert err.endswith("of 1,000,000,000 steps; what was collected is in the table above\n")
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_while_loading(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import sys, time\nprint('slow: 0 steps ...', file=sys.stderr, flush=True)\ntime.sleep(60)\n"
+    )
+    code, out, err = Running(tmp_path, "slow.py").interrupt()
+    assert (code, out) == (130, "")
+    assert err.endswith("interrupted: nothing was kept\n")
+
+
+def test_a_reader_that_goes_away(fake, tmp_path):
+    command = f"{sys.executable} -m abmarl rollout {fake} -n 2 -t 2 2>err.txt | true"
+    subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), check=True)
+    text = (tmp_path / "err.txt").read_text()
+    assert "Traceback" not in text
+    assert "BrokenPipe" not in text
+
+
+def test_neighbours_may_be_imported_and_names_do_not_clash(abmarl, tmp_path, fake):
+    folder = tmp_path / "sims"
+    folder.mkdir()
+    (tmp_path / "fake.py").rename(folder / "neighbour.py")
+    (folder / "random.py").write_text(
+        "def make_sim():\n    from neighbour import sim\n    return sim\n"
+    )
+    assert abmarl("rollout", "sims/random.py", "-n", 2, "-t", 2).code == 0
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        "{'experiment': {'sim_creator': create}, 'ray_tune': {'config': {'env_config': {'a': 1}}}}",
+        "{'experiment': {'sim_creator': create}, 'config': {'env_config': {'a': 1}}}",
+        "{'experiment': {'sim_creator': lambda config=None: create({'a': 1})}}",
+    ],
+)
+def test_experiments_and_what_is_wrapped(abmarl, tmp_path, fake, params):
+    (tmp_path / "experiment.py").write_text(
+        "from fake import sim as inner\n"
+        "class Manager:\n    sim = inner\n"
+        "class Wrapper:\n    unwrapped = Manager()\n"
+        "def create(config):\n    assert config == {'a': 1}, config\n    return Wrapper()\n"
+        f"params = {params}\n"
+    )
+    done = abmarl("rollout", "experiment.py", "-n", 2, "-t", 2)
+    assert done.code == 0, done.err
+    assert done.out.startswith("experiment: 2 worlds, 2 steps\n")
+
+
+def test_a_simulation_that_fails_in_a_step(abmarl, tmp_path, fake):
+    (tmp_path / "failing.py").write_text(
+        "from fake import sim\n"
+        "make, sim.n = sim.vectorize, 0\n"
+        "def vectorize(**kwargs):\n"
+        "    vec = make(**kwargs)\n"
+        "    step = vec.step\n"
+        "    def failing(actions):\n"
+        "        sim.n += 1\n"
+        "        if sim.n == 3:\n            raise ValueError('reward of agent red0 is nan')\n"
+        "        return step(actions)\n"
+        "    vec.step = failing\n"
+        "    return vec\n"
+        "sim.vectorize = vectorize\n"
+    )
+    done = abmarl("rollout", "failing.py", "-n", 2, "-t", 9, "--record", "film.gif")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("\nerror: reward of agent red0 is nan\n")
+    assert (tmp_path / "film.gif").stat().st_size > 100

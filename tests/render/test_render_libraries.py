@@ -1,0 +1,60 @@
+import subprocess
+import sys
+
+import pytest
+
+import abmarl.render
+
+
+@pytest.fixture
+def without(monkeypatch):
+    def forget(library):
+        for name in [n for n in sys.modules if n.startswith("abmarl.render.")]:
+            monkeypatch.delitem(sys.modules, name)
+        for name in [n for n in sys.modules if n.split(".")[0] == library]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, library, None)
+
+    return forget
+
+
+@pytest.mark.parametrize(
+    ("library", "use"),
+    [
+        ("pygame", lambda folder: abmarl.render.frame),
+        ("imageio_ffmpeg", lambda folder: abmarl.render.Recorder(folder / "x.mp4")),
+        ("PIL", lambda folder: abmarl.render.Recorder(folder / "x.png")),
+        ("matplotlib", lambda folder: abmarl.render.plot_alive(folder / "x.png", {"a": [1]})),
+    ],
+)
+def test_missing_library(without, tmp_path, library, use):
+    without(library)
+    with pytest.raises(ImportError) as caught:
+        use(tmp_path)
+    assert str(caught.value) == f"abmarl.render needs {library}: pip install 'abmarl[render]'"
+    assert caught.value.__cause__ is not None
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_imported_before_it_is_used():
+    script = """
+import sys
+import abmarl.render
+from abmarl.render import Scene, picture_size, rgb
+heavy = {"pygame", "matplotlib", "imageio", "imageio_ffmpeg", "PIL"} & set(sys.modules)
+assert not heavy, heavy
+from abmarl.render import Recorder, frame, plot_alive
+import pygame
+assert "matplotlib" not in sys.modules
+assert not pygame.display.get_init()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_names():
+    assert set(abmarl.render.__all__) <= set(dir(abmarl.render))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = abmarl.render.nothing

@@ -1,0 +1,78 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from abmarl.render import Scene
+
+
+def test_reads_the_asked_for_world(sim, agent):
+    worlds = sim(3, 5, [agent((0, 0)), agent((2, 4), "blue")], num_worlds=4)
+    worlds.store.position[2] = [[1, 3], [0, 4]]
+    worlds.store.active[2] = [True, False]
+    worlds.store.health[2] = [0.25, 0.0]
+    scene = Scene.of(worlds, 2, step=7, title="x")
+    assert (scene.rows, scene.cols, scene.step, scene.title) == (3, 5, 7, "x")
+    assert scene.row.tolist() == [1, 0]
+    assert scene.col.tolist() == [3, 4]
+    assert scene.alive.tolist() == [True, False]
+    assert scene.health.tolist() == [0.25, 0.0]
+    assert [scene.looks[k].color for k in scene.look] == [(255, 0, 0), (0, 0, 255)]
+
+
+def test_is_a_read_only_snapshot(sim, agent):
+    world = sim(3, 5, [agent((1, 2))])
+    scene = Scene.of(world)
+    world.store.position[:] = 0
+    world.store.active[:] = False
+    assert (scene.row[0], scene.col[0], scene.alive[0]) == (1, 2, True)
+    with pytest.raises(ValueError, match="read-only"):
+        scene.health[0] = 0
+
+
+def test_looks_are_shared_and_read_anew(sim, agent):
+    world = sim(3, 5, [agent((0, c), color=[1, 0, 0]) for c in range(5)])
+    assert len(Scene.of(world).looks) == 1
+    world.agents["agent1"].render_color = "lime"
+    assert {look.color for look in Scene.of(world).looks} == {(255, 0, 0), (0, 255, 0)}
+
+
+def test_tallies_name_groups_and_leave_walls_out(sim, agent):
+    agents = [agent((0, c), "red", group="reds", encoding=1) for c in range(3)]
+    agents += [agent((1, c), "blue", encoding=2) for c in range(2)]
+    agents += [agent((2, c), "black", blocking=True, encoding=3) for c in range(4)]
+    world = sim(3, 5, agents)
+    world.store.active[0, 0] = False
+    lines = Scene.of(world).tallies()
+    assert [tuple(line) for line in lines] == [
+        ("reds", (255, 0, 0), 2, 3),
+        ("team 2", (0, 0, 255), 2, 2),
+    ]
+
+
+def test_looks_through_wrappers(sim, agent):
+    world = sim(3, 5, [agent((1, 2))])
+    manager = SimpleNamespace(sim=SimpleNamespace(sim=world))
+    assert Scene.of(manager).rows == 3
+
+
+def test_agents_without_a_place_are_not_there(sim, agent):
+    world = sim(3, 5, [agent((-1, 2)), agent((0, 5)), agent((2, 4))])
+    assert Scene.of(world).alive.tolist() == [False, False, True]
+
+
+def test_refused(sim, agent):
+    world = sim(3, 5, [agent((0, 0), "bleu")], num_worlds=2)
+    with pytest.raises(ValueError, match=r"agent 'agent0': unknown colour 'bleu'.*'blue'"):
+        Scene.of(world)
+    for number in (2, -1):
+        with pytest.raises(ValueError, match="there are 2: 0 to 1"):
+            Scene.of(world, number)
+    with pytest.raises(TypeError, match="SimpleNamespace has no grid to draw"):
+        Scene.of(SimpleNamespace(sim=None))
+
+
+def test_an_empty_grid(sim):
+    scene = Scene.of(sim(3, 5, []))
+    assert scene.tallies() == []
+    assert np.count_nonzero(scene.alive) == 0

@@ -1,0 +1,133 @@
+"""What an installation contains and what ``import abmarl`` costs."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import abmarl
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ("numba", "numpy", "ray", "torch", "gym", "pygame", "imageio", "matplotlib")
+
+
+def _run(*arguments, **options) -> str:
+    result = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, **options
+    )
+    if result.returncode:
+        pytest.fail(f"{arguments}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def _source_files() -> set[str]:
+    """Python files as an installation names them."""
+    package = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.py")}
+    kernels = ROOT / "kernels"
+    return package | {
+        f"abmarl/kernels/{path.relative_to(kernels).as_posix()}" for path in kernels.rglob("*.py")
+    }
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> Path:
+    """A copy of what a build reads: building in place would leave files in the repository."""
+    setuptools_version = metadata.version("setuptools")
+    if int(setuptools_version.split(".")[0]) < 77:
+        pytest.skip(f"building needs setuptools 77 or newer, here is {setuptools_version}")
+    folder = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("abmarl", "kernels"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder)
+    _run("-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", *options, source)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_every_package_is_listed_in_pyproject():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    folders = {Path(name).parent for name in _source_files()}
+    assert sorted(settings["tool"]["setuptools"]["packages"]) == sorted(
+        ".".join(folder.parts) for folder in folders
+    )
+
+
+def test_wheel_holds_every_module_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert "abmarl/kernels/__init__.py" in names
+    assert names == _source_files()
+
+
+def test_wheel_metadata(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    (distribution,) = metadata.distributions(path=[str(tmp_path)])
+    assert distribution.version == abmarl.__version__
+    (script,) = distribution.entry_points.select(group="console_scripts")
+    assert (script.name, script.value) == ("abmarl", "abmarl.cli:main")
+    assert {"render", "gym", "rllib", "test"} == set(
+        distribution.metadata.get_all("Provides-Extra")
+    )
+
+
+def test_kernels_are_imported_from_an_unpacked_wheel(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    assert _kernels_folder(tmp_path, working_folder=tmp_path) == tmp_path / "abmarl" / "kernels"
+
+
+def test_kernels_are_imported_from_an_editable_install(source, tmp_path):
+    code = "import sys, setuptools.build_meta as b; b.build_editable(sys.argv[1])"
+    _run("-c", code, tmp_path, cwd=source)
+    (built,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(tmp_path / "site")
+    # Started beside the sources too: there Python finds the package in the working folder first.
+    for working_folder in (tmp_path, source):
+        assert _kernels_folder(tmp_path / "site", working_folder) == source / "kernels"
+
+
+def _kernels_folder(site_folder: Path, working_folder: Path) -> Path:
+    """Where ``abmarl.kernels`` comes from in a fresh Python with ``site_folder`` installed.
+
+    Without ``-S`` the installation that runs this test would be found as well.
+    """
+    code = (
+        "import site, sys; site.addsitedir(sys.argv[1]); sys.path += sys.argv[2:];"
+        "sys.path.insert(0, '');"
+        "import abmarl.kernels; print(abmarl.kernels.__file__)"
+    )
+    libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    output = _run("-S", "-c", code, site_folder, *libraries, cwd=working_folder, env=environment)
+    return Path(output.strip()).parent
+
+
+def test_importing_abmarl_imports_nothing_heavy():
+    code = "import sys, abmarl; print(*(m for m in sys.argv[1:] if m in sys.modules))"
+    assert _run("-c", code, *HEAVY, cwd=ROOT).split() == []
+
+
+def test_dir_of_abmarl_imports_nothing_heavy():
+    code = "import sys, abmarl; dir(abmarl); print(*(m for m in sys.argv[1:] if m in sys.modules))"
+    assert _run("-c", code, *HEAVY, cwd=ROOT).split() == []
