@@ -1,8 +1,9 @@
 """The typer application: its commands, and what becomes of their errors."""
 
+import functools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -50,7 +51,21 @@ def abmarl(
     """
 
 
-app.command(epilog=epilog(EXAMPLES), no_args_is_help=True)(rollout)
+def stoppable(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command say that Ctrl-C ended it, which typer would do without a word."""
+
+    @functools.wraps(command)
+    def run_it(*args: object, **kwargs: object) -> int:
+        try:
+            return command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("interrupted: nothing was kept", file=sys.stderr)
+            return INTERRUPTED
+
+    return run_it
+
+
+app.command(epilog=epilog(EXAMPLES), no_args_is_help=True)(stoppable(rollout))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -70,7 +85,6 @@ def run(arguments: Sequence[str]) -> int:
     except UserError as error:
         return _wrong(str(error), error)
     except (KeyboardInterrupt, typer.Abort):
-        print("interrupted: nothing was kept", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does. Nothing more can be said there.
@@ -83,8 +97,7 @@ def run(arguments: Sequence[str]) -> int:
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
             return OK
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "abmarl"
+        command = "abmarl rollout" if arguments[0] == "rollout" else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 
 

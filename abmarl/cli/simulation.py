@@ -153,7 +153,7 @@ def _told_where(path: str) -> Iterator[None]:
 
 def _line_in(path: str, error: BaseException) -> int | None:
     here = os.path.abspath(path)
-    if isinstance(error, SyntaxError) and error.filename == path:
+    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == here:
         return error.lineno
     lines = [
         frame.lineno

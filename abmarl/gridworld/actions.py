@@ -16,8 +16,9 @@ class Actions:
         buffers: ``{key: (flat array, rows_of)}``, see ``abmarl.gridworld.groups.Layout``.
     """
 
-    def __init__(self, store):
+    def __init__(self, store, actors):
         self.store = store
+        self._actors = actors
         self.turns = np.zeros((store.num_worlds, store.num_agents), store.next_.dtype)
         self.num_turns = np.zeros(store.num_worlds, np.int64)
         self.buffers = {}
@@ -34,11 +35,13 @@ class Actions:
         return key in self.buffers
 
     def __getitem__(self, key) -> np.ndarray:
-        flat, rows_of, shapes = self.buffers[key]
+        flat, rows_of = self.buffers[key]
+        actor = self._actors[key]
         slots = np.flatnonzero(rows_of[:, 0] >= 0)
-        if len({shapes[slot] for slot in slots}) > 1:
+        shapes = {actor.form(slot).shape for slot in slots}
+        if len(shapes) > 1:
             raise ValueError(f"Actions {key!r} of the agents have different shapes; no one array.")
-        shape = shapes[slots[0]]
+        shape = shapes.pop()
         width = int(np.prod(shape, dtype=np.int64))
         worlds = np.arange(self.store.num_worlds)[:, None]
         at = rows_of[slots, 0] + worlds * rows_of[slots, 1]

@@ -14,6 +14,8 @@ class ChannelComponent(Component):
         key: The channel.
         supported_agent_type: Agents of this class have the channel; the others are left alone.
         side: ``"action"`` or ``"observation"``.
+        forms: What entries can look like; ``form_of`` int16 [N] gives the number of the form of
+            every agent, -1 for agents without the channel.
     """
 
     key = None
@@ -22,7 +24,9 @@ class ChannelComponent(Component):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self._forms = {}
+        # One form for all agents that are alike; 100,000 agents must not take a dict each.
+        self.forms = []
+        self.form_of = np.full(self.store.num_agents, -1, np.int16)
         self._offered = {}
         self._layout = None
         for slot, agent in enumerate(self.agents.values()):
@@ -47,23 +51,24 @@ class ChannelComponent(Component):
 
     def form(self, slot) -> Form:
         """What the entries of an agent look like; None when it has no such channel."""
-        return self._forms.get(slot)
+        number = self.form_of[slot]
+        return self.forms[number] if number >= 0 else None
 
     @property
     def layout(self) -> Layout:
         """Where the entries of all agents lie in a flat array: a block per shape."""
         if self._layout is None:
-            members = {}
-            for slot, form in self._forms.items():
-                members.setdefault(form.shape, []).append(slot)
-            blocks = {shape: (np.array(slots), shape) for shape, slots in members.items()}
+            blocks = {}
+            for shape in dict.fromkeys(form.shape for form in self.forms):
+                alike = [number for number, form in enumerate(self.forms) if form.shape == shape]
+                blocks[shape] = np.flatnonzero(np.isin(self.form_of, alike)), shape
             self._layout = Layout(blocks, self.store.num_worlds, self.store.num_agents)
         return self._layout
 
     @property
     def dtype(self) -> np.dtype:
         """dtype of such an array: the narrowest that holds the spaces."""
-        return np.result_type(np.int8, *{form.dtype for form in self._forms.values()})
+        return np.result_type(np.int8, *(form.dtype for form in self.forms))
 
     def _offer(self, slot, agent):
         """Gives an agent the channel. Agents with equal parameters share one space object."""
@@ -71,9 +76,10 @@ class ChannelComponent(Component):
         if key is None:
             key = repr(self.space(agent))
         if key not in self._offered:
-            self._offered[key] = Form(self.space(agent)), self.null(agent)
-        self._forms[slot], null = self._offered[key]
-        self._put(agent, f"{self.side}_space", self._forms[slot].space)
+            self._offered[key] = len(self.forms), self.null(agent)
+            self.forms.append(Form(self.space(agent)))
+        self.form_of[slot], null = self._offered[key]
+        self._put(agent, f"{self.side}_space", self.form(slot).space)
         if null is not None:
             self._put(agent, f"null_{self.side}", null)
 

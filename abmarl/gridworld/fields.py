@@ -4,6 +4,8 @@ An agent that belongs to no simulation yet is a plain object. Once it is in a st
 fields live in the store's arrays and nowhere else: the attribute reads and writes its entry.
 """
 
+import functools
+
 import numpy as np
 
 
@@ -88,6 +90,7 @@ class Field:
         return np.full(self.shape, self.default, self.dtype) if self.shape else self.default
 
 
+@functools.cache
 def declared(agent_class, kind) -> dict:
     """The traits or fields (``kind``) that an agent class and its bases declare, by name."""
     found = {}

@@ -109,16 +109,19 @@ class Layout:
         rows_of: int64 [N, 2]: agent i of world b starts at ``rows_of[i, 0] + b * rows_of[i, 1]``;
             -1 for agents without rows.
         slots: int64, the agents with rows, ascending.
-        blocks: ``{name: (start, stop, shape of the block)}``.
+        blocks: ``{name: (start, stop, shape of the block)}``; ``members`` maps the start of a
+            block to its agents.
         size: Entries of the flat array.
     """
 
     def __init__(self, blocks, num_worlds, num_agents):
         self.rows_of = np.full((num_agents, 2), -1, np.int64)
         self.blocks = {}
+        self.members = {}
         self.size = 0
         for name, (slots, shape) in blocks.items():
             width = int(np.prod(shape, dtype=np.int64))
+            self.members[self.size] = slots
             self.rows_of[slots, 0] = self.size + width * np.arange(len(slots))
             self.rows_of[slots, 1] = width * len(slots)
             stop = self.size + num_worlds * len(slots) * width

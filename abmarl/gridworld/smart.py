@@ -173,7 +173,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def _read(self, action_dict):
         if self._actions is None:
-            self._actions = Actions(self.store)
+            self._actions = Actions(self.store, self.actors)
             for key, actor in self.actors.items():
                 self._actions.buffers[key] = actor.buffer()
             self._readers = self._make_readers()
@@ -218,7 +218,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             for key, actor in self.actors.items():
                 form = actor.form(slot)
                 if form is not None:
-                    flat, rows_of, _ = self._actions.buffers[key]
+                    flat, rows_of = self._actions.buffers[key]
                     known.append((key, actor, form, flat, int(rows_of[slot, 0])))
             readers.append(known)
         return readers

@@ -48,16 +48,14 @@ class Store:
     components calls ``touch()`` so that cached observations are made anew.
     """
 
-    def __init__(self, rows, cols, overlapping, agents, num_worlds=1, bind=True):
-        self.rows, self.cols, self.num_worlds = rows, cols, num_worlds
+    def __init__(self, rows, cols, overlapping, agents):
+        self.rows, self.cols, self.num_worlds = rows, cols, 1
         self.ids = list(agents)
         self.index = {name: slot for slot, name in enumerate(self.ids)}
         self.num_agents = len(self.ids)
-        self.version = 0
         self._read_traits(agents)
         self.padding = Padding(rows, cols, self.traits)
         self._relate(overlapping)
-        self._fields = {}
         self._allocate()
         self.start = np.zeros(self.num_agents, self.cell.dtype)
         self.initial_teams = self.traits["encoding"].astype(np.int16)
@@ -68,10 +66,21 @@ class Store:
                 self.initial_teams[slot] = team
             for name, field in declared(type(agent), Field).items():
                 self.require(name, field.dtype, field.shape, field.default, reset=True)
-        if bind:
-            self.seed()
-            for slot, agent in enumerate(agents.values()):
-                self._bind(slot, agent)
+        self.seed()
+        for slot, agent in enumerate(agents.values()):
+            self._bind(slot, agent)
+
+    def replicate(self, num_worlds: int) -> "Store":
+        """Room for many worlds of the same agents, none of them started yet."""
+        twin = object.__new__(Store)
+        twin.__dict__.update(self.__dict__)
+        twin.num_worlds = num_worlds
+        for name in ("traits", "start", "initial_teams"):
+            setattr(twin, name, getattr(self, name).copy())
+        twin._allocate()
+        for name, (array, default, reset) in self._fields.items():
+            twin.require(name, array.dtype, array.shape[2:], default, reset)
+        return twin
 
     def _read_traits(self, agents):
         full = max(self.rows, self.cols) - 1
@@ -107,6 +116,8 @@ class Store:
         return matrix
 
     def _allocate(self):
+        self.version = 0
+        self._fields = {}
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         encodings = self.traits["encoding"]
         extremes = (-2, encodings.min(), encodings.max())

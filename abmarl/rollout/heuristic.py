@@ -146,12 +146,17 @@ class HeuristicPolicy:
         flat = (self.steps[:, 0] + view) * self.side + self.steps[:, 1] + view
         self.step_cell = np.where(inside, flat, 0)
         self.step_outside = ~inside
+        # Squared distance from where each step leads to each cell: float [cells, steps].
+        way = self.offsets[:, None, :] - self.steps[None, :, :]
+        self.squares = (way**2).sum(axis=2).astype(float)
 
     @staticmethod
     def _first(
         table: np.ndarray, seen: np.ndarray, order: np.ndarray, skip_centre: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Per row the first cell in ``order`` with an encoding of ``table``; if there is one."""
+        if not table.any():
+            return np.zeros(len(seen), int), np.zeros(len(seen), bool)
         hits = table[seen]
         if skip_centre:
             hits[:, seen.shape[1] // 2] = False
@@ -174,12 +179,7 @@ class HeuristicPolicy:
         return cost
 
     def _towards(self, cost: np.ndarray, rows: np.ndarray, cell: np.ndarray) -> None:
-        cost[rows] += self._squares(cell[rows])
+        cost[rows] += self.squares[cell[rows]]
 
     def _away(self, cost: np.ndarray, rows: np.ndarray, cell: np.ndarray) -> None:
-        cost[rows] -= self._squares(cell[rows])
-
-    def _squares(self, cell: np.ndarray) -> np.ndarray:
-        """Squared distance from where each step leads to the cell: int [m, steps]."""
-        way = self.offsets[cell][:, None, :] - self.steps[None, :, :]
-        return (way**2).sum(axis=2)
+        cost[rows] -= self.squares[cell[rows]]

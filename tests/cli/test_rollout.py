@@ -7,11 +7,11 @@ import time
 
 import numpy as np
 import pytest
-from conftest import environment
+from processes import environment
 
 from abmarl.rollout import load
 
-RENDER = pytest.importorskip("imageio", reason="needs abmarl[render]")
+pytest.importorskip("imageio", reason="needs abmarl[render]")
 
 
 def table(text):
@@ -78,6 +78,7 @@ def test_policies(abmarl, fake, tmp_path):
 @pytest.mark.parametrize("suffix", ["gif", "mp4", "png"])
 def test_record_and_plot(abmarl, fake, tmp_path, suffix):
     import imageio.v3 as iio
+    import imageio_ffmpeg
 
     done = abmarl(
         "rollout", fake, "-n", 3, "-t", 12, "--record", f"film.{suffix}", "--record-world", 2,
@@ -85,11 +86,10 @@ def test_record_and_plot(abmarl, fake, tmp_path, suffix):
     )  # fmt: skip
     assert done.code == 0, done.err
     assert done.err.endswith(f"\nwrote film.{suffix}, alive.png\n")
-    plugin = {"mp4": "FFMPEG"}.get(suffix)
-    frames = iio.imread(tmp_path / f"film.{suffix}", **({"plugin": plugin} if plugin else {}))
-    if suffix == "mp4":
-        assert len(frames) == 13  # the start and what follows each step
-    assert np.ptp(frames) > 100
+    if suffix == "mp4":  # the start and what follows each step
+        assert imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))[0] == 13
+    else:
+        assert np.ptp(iio.imread(tmp_path / f"film.{suffix}")) > 100
     assert np.ptp(iio.imread(tmp_path / "alive.png")) > 100
 
 
@@ -107,35 +107,33 @@ def test_a_missing_extra_is_told_before_the_run(abmarl, fake, tmp_path, option):
     )
 
 
-class Running:
-    """A run that takes long, and is under way when this returns."""
-
-    def __init__(self, tmp_path, *arguments):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "abmarl", "rollout", *map(str, arguments)],
-            cwd=tmp_path, env=environment(), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        # Loading may take a while; the first line says that it starts, then give it a moment.
-        self.first = ""
-        while " steps ..." not in self.first:
-            line = self.process.stderr.readline()
-            assert line, "ended before it began"
-            self.first += line
-        time.sleep(1.0)
-
-    def interrupt(self):
-        self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=120)
-        return self.process.returncode, out, self.first + err
+def interrupted(tmp_path, *arguments):
+    """Press Ctrl-C while a run is under way."""
+    command = [sys.executable, "-m", "abmarl", "rollout", *map(str, arguments)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            # Loading may take a while; a line says that it starts, then give it a moment.
+            said = ""
+            while " steps ..." not in said:
+                line = process.stderr.readline()
+                assert line, f"ended before it began: {said}"
+                said += line
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    return process.returncode, out, said + err
 
 
 def test_ctrl_c_keeps_what_was_collected(fake, tmp_path):
-    run = Running(
+    code, out, err = interrupted(
         tmp_path, fake, "-n", 4, "-t", 30_000, "--save", "run.npz", "--record", "film.gif",
         "--plot", "alive.png",
     )  # fmt: skip
-    code, out, err = run.interrupt()
     assert code == 130, err
     rollout = load(tmp_path / "run.npz")
     steps = rollout.num_steps
@@ -152,7 +150,7 @@ def test_ctrl_c_keeps_what_was_collected(fake, tmp_path):
 
 
 def test_ctrl_c_without_files(fake, tmp_path):
-    code, out, err = Running(tmp_path, fake, "-n", 4, "-t", 10**9).interrupt()
+    code, out, err = interrupted(tmp_path, fake, "-n", 4, "-t", 10**9)
     assert code == 130
     assert "episodes" in out
     assert err.endswith("of 1,000,000,000 steps; what was collected is in the table above\n")
@@ -161,9 +159,11 @@ def test_ctrl_c_without_files(fake, tmp_path):
 
 def test_ctrl_c_while_loading(tmp_path):
     (tmp_path / "slow.py").write_text(
-        "import sys, time\nprint('slow: 0 steps ...', file=sys.stderr, flush=True)\ntime.sleep(60)\n"
+        "import sys, time\n"
+        "print('slow: 0 steps ...', file=sys.stderr, flush=True)\n"
+        "time.sleep(60)\n"
     )
-    code, out, err = Running(tmp_path, "slow.py").interrupt()
+    code, out, err = interrupted(tmp_path, "slow.py")
     assert (code, out) == (130, "")
     assert err.endswith("interrupted: nothing was kept\n")
 

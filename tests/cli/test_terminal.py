@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from conftest import environment
+from processes import environment
 
 pty = pytest.importorskip("pty")
 

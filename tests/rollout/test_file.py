@@ -111,7 +111,7 @@ def renamed(function):
 
 def test_no_pickles(path, tmp_path):
     bad = rewrite(path, tmp_path / "bad.npz", "ended.npy", npy(np.array([{}, []], object)))
-    with pytest.raises(ValueError, match="bad.npz is damaged: ended.npy does not hold"):
+    with pytest.raises(ValueError, match=r"bad.npz is damaged: ended.npy does not hold"):
         load(bad)
 
 
@@ -153,17 +153,17 @@ def test_files_that_are_damaged(path, tmp_path):
     middle = info.header_offset + info.compress_size // 2
     data[middle : middle + 8] = bytes(8)
     (tmp_path / "bad.npz").write_bytes(data)
-    with pytest.raises(ValueError, match="bad.npz is damaged: "):
+    with pytest.raises(ValueError, match=r"bad.npz is damaged: "):
         load(tmp_path / "bad.npz")
 
 
 def test_arrays_that_promise_too_much(path, tmp_path):
     array = npy(np.zeros((30, 6), bool)).replace(b"(30, 6)", b"(99, 6)")
     bad = rewrite(path, tmp_path / "bad.npz", "ended.npy", array)
-    with pytest.raises(ValueError, match="ended.npy does not hold what it says"):
+    with pytest.raises(ValueError, match=r"ended.npy does not hold what it says"):
         load(bad)
     bad = rewrite(path, tmp_path / "bad.npz", "ended.npy", b"no array at all")
-    with pytest.raises(ValueError, match="ended.npy is no array"):
+    with pytest.raises(ValueError, match=r"ended.npy is no array"):
         load(bad)
 
 
@@ -197,7 +197,7 @@ def test_metadata_that_is_not_ours(path, tmp_path, contents):
 def test_files_of_the_future(path, tmp_path):
     text = metadata(path, format_version=7, versions={"abmarl": "9.1"})
     new = rewrite(path, tmp_path / "new.npz", "metadata.json", text)
-    with pytest.raises(ValueError, match="has format 7, written by abmarl 9.1; this is abmarl"):
+    with pytest.raises(ValueError, match=r"has format 7, written by abmarl 9.1; this is abmarl"):
         load(new)
 
 

@@ -59,7 +59,7 @@ class ActorBase(ChannelComponent):
         """
         if not isinstance(actions, Actions):
             actions = self._from_array(actions[self.key] if isinstance(actions, dict) else actions)
-        flat, rows_of, _ = actions.buffers[self.key]
+        flat, rows_of = actions.buffers[self.key]
         self.store.touch()
         return self.run(actions.turns, actions.num_turns, flat, rows_of, True)
 
@@ -70,10 +70,10 @@ class ActorBase(ChannelComponent):
             action_dict: Its actions by channel; this actor reads ``action_dict[self.key]``.
         """
         slot = agent._slot
-        if slot not in self._forms or self.key not in action_dict:
+        if self.form_of[slot] < 0 or self.key not in action_dict:
             return self.nothing()
         actions = self._own_actions()
-        flat, rows_of, _ = actions.buffers[self.key]
+        flat, rows_of = actions.buffers[self.key]
         self.read(slot, action_dict[self.key], flat, rows_of)
         actions.turns[0, 0] = slot
         actions.num_turns[0] = 1
@@ -96,39 +96,39 @@ class ActorBase(ChannelComponent):
         Raises:
             ValueError: It is not in the space; nothing has changed.
         """
-        if not self._forms[slot].put(value, flat, rows_of[slot, 0]):
+        if not self.form(slot).put(value, flat, rows_of[slot, 0]):
             self.refuse(slot, value)
 
     def refuse(self, slot, value):
         """Raises a ValueError that names an agent and the action that is not in its space."""
         raise ValueError(
             f"Action of agent {self.store.ids[slot]!r} on channel {self.key!r} is {value!r}, "
-            f"which is not in {self._forms[slot].space}."
+            f"which is not in {self.form(slot).space}."
         )
 
     def buffer(self, flat=None, rows_of=None) -> tuple:
         """What ``Actions.buffers`` holds for this channel: by default an array of its own."""
         if flat is None:
             flat, rows_of = np.zeros(max(1, self.layout.size), self.dtype), self.layout.rows_of
-        return flat, rows_of, {slot: form.shape for slot, form in self._forms.items()}
+        return flat, rows_of
 
     def _own_actions(self):
         if self._own is None:
-            self._own = Actions(self.store)
+            self._own = Actions(self.store, {self.key: self})
             self._own.buffers[self.key] = self.buffer()
         return self._own
 
     def _from_array(self, array):
         actions = self._own_actions()
-        flat, rows_of, _ = actions.buffers[self.key]
+        flat, rows_of = actions.buffers[self.key]
         slots = self.layout.slots
         array = np.asarray(array)
-        shape = (self.store.num_worlds, len(slots), *self._forms[int(slots[0])].shape)
+        shape = (self.store.num_worlds, len(slots), *self.form(slots[0]).shape)
         if array.shape != shape:
             raise ValueError(f"Actions {self.key!r} must have shape {shape}, got {array.shape}.")
         entries = array.reshape(*shape[:2], -1)
         for k, slot in enumerate(slots):
-            form = self._forms[int(slot)]
+            form = self.form(slot)
             values = entries[:, k]
             if not np.can_cast(array.dtype, form.dtype, "unsafe" if form.integer else "same_kind"):
                 raise TypeError(f"Actions {self.key!r} must be {form.dtype}, got {array.dtype}.")

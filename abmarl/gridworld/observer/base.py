@@ -70,7 +70,7 @@ class ObserverBase(ChannelComponent):
                 f"{len(layout.slots)}, ...], one entry per supported agent; got {dense.shape}."
             )
         for k, slot in enumerate(layout.slots):
-            form = self._forms[int(slot)]
+            form = self.form(slot)
             at = rows_of[slot, 0] + worlds * rows_of[slot, 1]
             entries = dense[worlds, k].reshape(len(worlds), -1)
             flat[at[:, None] + np.arange(form.width)] = entries
@@ -83,7 +83,7 @@ class ObserverBase(ChannelComponent):
         The observations of all agents are made in one go when one is asked for after a change.
         """
         slot = agent._slot
-        if slot not in self._forms:
+        if self.form_of[slot] < 0:
             return {}
         return {self.key: self.rows()[slot]}
 
@@ -93,8 +93,7 @@ class ObserverBase(ChannelComponent):
             if self._flat is None:
                 self._flat = np.zeros(max(1, self.layout.size), self.dtype)
                 self._block_slots = {
-                    start: [slot for slot, form in self._forms.items() if form.shape == shape]
-                    for shape, (start, _, _) in self.layout.blocks.items()
+                    start: slots.tolist() for start, slots in self.layout.members.items()
                 }
                 self._worlds = np.zeros(1, np.int64)
                 self._single_dtype = int if self.dtype.kind == "i" else self.dtype

@@ -13,7 +13,7 @@ class _WindowObserver(ObserverBase):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self._viewers = np.array(sorted(self._forms), np.int64)
+        self._viewers = np.flatnonzero(self.form_of >= 0)
         self._due = np.zeros(self.store.num_agents, np.int64)
         # What the agents' rows hold, see ``abmarl.kernels.windows``.
         self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=1)

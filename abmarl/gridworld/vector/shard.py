@@ -46,7 +46,7 @@ class Shard:
         self.episodes = episodes.shard(low, high)
         self.learning = learning
         self.random_order, self.horizon, self.autoreset = random_order, horizon, autoreset
-        self.actions = Actions(self.store)
+        self.actions = Actions(self.store, self.sim.actors)
         for key, actor in self.sim.actors.items():
             flat, layout = channels.actions[key]
             self.actions.buffers[key] = actor.buffer(flat, layout.shard(low))

@@ -8,7 +8,7 @@ from gymnasium.spaces import Dict
 
 from abmarl.gridworld.seeding import fresh_seed, parse_seed
 from abmarl.gridworld.state.base import world_numbers
-from abmarl.gridworld.store import Store, load_arrays
+from abmarl.gridworld.store import load_arrays
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.shard import Shard
@@ -65,9 +65,7 @@ class VectorSimulation:
         learners = {
             name: group for name, group in sim.groups.items() if self._learning[group.slots[0]]
         }
-        self.store = Store(
-            self.rows, self.cols, sim.grid.overlapping, sim.agents, self.num_envs, bind=False
-        )
+        self.store = sim.store.replicate(self.num_envs)
         self.episodes = Episodes(self.num_envs, self.store.num_agents)
         self.channels = Channels(sim, learners, self.num_envs)
         self.groups = {name: self._with_spaces(group) for name, group in learners.items()}

@@ -1,0 +1,108 @@
+"""The parts of a step, one by one, on the worlds of a vectorised simulation."""
+
+import numpy as np
+
+from abmarl.gridworld.vector import shard as shard_module
+
+
+class Stage:
+    """A moment of a running vectorised simulation, to which one can go back.
+
+    It goes through the methods of the components, and so does not depend on what the kernels
+    below take.
+
+    Args:
+        play: The ``Play`` that has been brought to that moment; on one thread.
+
+    Attributes:
+        store, sim: The arrays and the components of all worlds.
+        worlds: int64, all worlds.
+        actions: The ``Actions`` of the next step.
+    """
+
+    def __init__(self, play):
+        self.play = play
+        # The one place here that looks behind the public surface of a vectorised simulation.
+        self._shard = play.vec._shards[0]
+        self.sim, self.store = self._shard.sim, self._shard.store
+        self.worlds = self._shard.everywhere
+        self.actions = self._shard.actions
+        play.vec.channels.receive(play.pool[0])
+        self.take_turns()
+        self._saved = {name: array.copy() for name, array in self.store.state().items()}
+
+    def rewind(self):
+        """Goes back to the moment."""
+        for name, array in self.store.state().items():
+            array[...] = self._saved[name]
+
+    def take_turns(self, in_random_order=False):
+        """Who acts."""
+        self.actions.take_turns(self._shard.episodes.alive, in_random_order)
+
+    def attack(self):
+        """Everybody's attacks."""
+        return self.sim.actors["attack"].process(self.actions)
+
+    def move(self):
+        """Everybody's moves."""
+        return self.sim.actors["move"].process(self.actions)
+
+    def observe(self):
+        """Everybody's observations."""
+        self._shard.observe(self.worlds)
+
+    def done(self):
+        """Who is done."""
+        return self.sim.done_arrays()
+
+    def start(self, state):
+        """What one state component does at the start of an episode, by its place."""
+        self.sim.states[state].start(self.worlds)
+
+    def start_episode(self):
+        """What all of them do."""
+        self.sim.start_episode(self.worlds)
+
+    def slot_actions(self) -> np.ndarray:
+        """int64 [B, N, 3]: attack, row and column step of every agent, 0 for those without."""
+        found = np.zeros((self.store.num_worlds, self.store.num_agents, 3), np.int64)
+        for name, channels in self.play.pool[0].items():
+            slots = self.play.vec.groups[name].slots
+            found[:, slots, 0] = channels["attack"]
+            found[:, slots, 1:] = channels["move"]
+        return found
+
+
+class Recorded:
+    """A call that a step makes, caught with its arguments and ready to be made again.
+
+    Args:
+        play: Plays one step, in which the call is made.
+        name: What ``abmarl.gridworld.vector.shard`` calls, by name.
+    """
+
+    def __init__(self, play, name="close_step"):
+        function = getattr(shard_module, name)
+        caught = []
+
+        def spy(*args):
+            caught.append((args, [a.copy() if isinstance(a, np.ndarray) else a for a in args]))
+            return function(*args)
+
+        setattr(shard_module, name, spy)
+        try:
+            play.step()
+        finally:
+            setattr(shard_module, name, function)
+        self.args, self._before = caught[0]
+        self._function = function
+
+    def rewind(self):
+        """Gives all arrays the contents that they had."""
+        for array, before in zip(self.args, self._before, strict=True):
+            if isinstance(array, np.ndarray):
+                array[...] = before
+
+    def __call__(self):
+        return self._function(*self.args)

@@ -1,0 +1,32 @@
+"""Real processes: the command line as a person meets it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+
+@dataclass
+class Outcome:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment():
+    """The environment without what would change the output."""
+    hidden = ("ABMARL_TRACEBACK", "ABMARL_NUM_THREADS", "COLUMNS")
+    kept = {k: v for k, v in os.environ.items() if k not in hidden}
+    return {**kept, "COLUMNS": "100", "TERM": "xterm-256color", "PYTHONWARNINGS": "error"}
+
+
+def call(folder, arguments, env=None):
+    """Run ``abmarl`` in a folder to its end."""
+    done = subprocess.run(
+        [sys.executable, "-m", "abmarl", *map(str, arguments)],
+        cwd=folder, env={**environment(), **(env or {})}, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    return Outcome(done.returncode, done.stdout, done.stderr)
