@@ -5,6 +5,8 @@ vectorised simulation against the single one, two threads against one, and a sma
 large one.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from abmarl.gridworld.observer import (
@@ -186,9 +188,17 @@ def vectorised():
 
 
 def threads():
-    """Two threads against one."""
+    """Two threads against one, as a part of what two cores give to code that is all compiled."""
     two, one = (Play(battle(), 1024, num_threads=count) for count in (2, 1))
-    return Contest(_steps(two, 4), _steps(one, 4))
+    pool = ThreadPoolExecutor(1)
+
+    def on_two():
+        other = pool.submit(reference.busy, 150_000)
+        reference.busy(150_000)
+        other.result()
+
+    control = on_two, lambda: reference.busy(300_000)
+    return Contest(_steps(two, 1), _steps(one, 1), control=control)
 
 
 def blockers():

@@ -15,36 +15,45 @@ class Contest:
     """Two ways to do the same.
 
     Attributes:
-        ours, reference: Do it once. What they return, where it is not None, is how much was done:
-            times are taken per unit of it.
+        ours, reference: Do it once. What they return, where it is a number above 0, is how much
+            was done: times are taken per unit of it.
         before_ours, before_reference: Called before, untimed.
+        control: Two more calls of the same kind that tell what the machine has to give just now;
+            the ratio is divided by theirs.
     """
 
     ours: Callable
     reference: Callable
     before_ours: Callable = _nothing
     before_reference: Callable = _nothing
+    control: tuple = ()
 
     def ratio(self, seconds=0.4, batches=3) -> float:
         """How many times faster ours is.
 
         Args:
             seconds: How long a batch takes.
-            batches: A batch has one median for each side; the best medians are compared.
+            batches: A batch has one median for every call; the best medians are compared.
         """
-        self._once()
-        medians = [self._medians(seconds) for _ in range(batches)]
-        ours, reference = (min(side) for side in zip(*medians, strict=True))
-        return reference / ours
+        self.once()
+        medians = [self.medians(seconds) for _ in range(batches)]
+        ours, reference, *control = (min(side) for side in zip(*medians, strict=True))
+        return reference / ours / (control[1] / control[0] if control else 1.0)
 
-    def _once(self):
-        return _timed(self.before_ours, self.ours), _timed(self.before_reference, self.reference)
+    def once(self) -> list:
+        """Seconds per unit of every call, made once each."""
+        return [
+            _timed(self.before_ours, self.ours),
+            _timed(self.before_reference, self.reference),
+            *(_timed(_nothing, call) for call in self.control),
+        ]
 
-    def _medians(self, seconds):
+    def medians(self, seconds) -> list:
+        """The same, medians of as many turns as fit in the time, five at least."""
         found = []
         end = time.perf_counter() + seconds
         while time.perf_counter() < end or len(found) < 5:
-            found.append(self._once())
+            found.append(self.once())
         return [statistics.median(side) for side in zip(*found, strict=True)]
 
 

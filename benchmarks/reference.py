@@ -231,3 +231,14 @@ def random_turns(generator, alive):
 def sample(generator, shape, low, high):
     """Random actions of every agent, int8 [B, N, K]."""
     return generator.integers(low, high, (*shape, len(low)), np.int8, endpoint=True)
+
+
+@numba.njit(nogil=True)
+def busy(count):
+    """Keeps one core busy for a while; returns nothing that counts."""
+    seed = np.uint64(88172645463325252)
+    for _ in range(count):
+        seed ^= seed << np.uint64(13)
+        seed ^= seed >> np.uint64(7)
+        seed ^= seed << np.uint64(17)
+    return seed == 0

@@ -1,5 +1,7 @@
 """Attack resolution: who can be attacked, who is chosen, what happens to the chosen ones."""
 
+import numpy as np
+
 from abmarl.kernels.compile import kernel, rule
 from abmarl.kernels.occupancy import leave
 from abmarl.kernels.sight import is_hidden, mark_hidden
@@ -8,7 +10,7 @@ from abmarl.kernels.streams import below, choose, uniform
 
 @rule
 def find_targets(
-    b, i, width, pad, cell, first, next_, top, walls, active, traits, attackable,
+    b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
     sight, starts, hidden, rng, targets,
 ):  # fmt: skip
     """Lists in ``targets[b]`` whom agent i could hit, in the order of the scan; returns how many.
@@ -21,16 +23,17 @@ def find_targets(
     accuracy = traits[i].attack_accuracy
     p = cell[b, i]
     # Within range 1 nothing lies behind a blocker.
-    masked = reach > 1 and walls.shape[1] > 1
+    masked = reach > 1 and hidden.shape[0] > 0
     if masked:
-        masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+        at = b * first.shape[1] + p
+        masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
     count = 0
     k = -1
     for dr in range(-reach, reach + 1):
         row = p + dr * width
         for dc in range(-reach, reach + 1):
             k += 1
-            j = first[b, row + dc]
+            j = first[b, np.uint32(row + dc)]
             if masked and j >= 0 and is_hidden(hidden, k):
                 continue
             while j >= 0:
@@ -72,7 +75,7 @@ def _clear(b, i, attempted, hits, kills, killed):
 @kernel
 def attack_agents(
     turns, num_turns, actions, rows_of, stacked, width, pad,
-    cell, first, next_, top, walls, active, health, traits, attackable,
+    cell, first, next_, top, walls, flat_walls, active, health, traits, attackable,
     sight, starts, hidden, rng, attackers, targets, struck, weights, rewards, fresh,
     attempted, hits, kills, killed,
 ):  # fmt: skip
@@ -105,7 +108,7 @@ def attack_agents(
             wanted = actions[rows_of[i, 0] + b * rows_of[i, 1]]
             attempted[b, i] = True
             found = find_targets(
-                b, i, width, pad, cell, first, next_, top, walls, active, traits, attackable,
+                b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
                 sight, starts, hidden, rng, targets,
             )  # fmt: skip
             if found == 0:
@@ -131,7 +134,7 @@ def attack_agents(
 
 @kernel
 def possible_targets(
-    agents, rows_of, width, pad, cell, first, next_, walls, active, traits, attackable,
+    agents, rows_of, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
     sight, starts, hidden, out,
 ):  # fmt: skip
     """Which attacks have a target now: none always, one or more where somebody can be hit.
@@ -143,7 +146,7 @@ def possible_targets(
         for k in range(agents.shape[0]):
             i = agents[k]
             found = active[b, i] and has_target(
-                b, i, width, pad, cell, first, next_, walls, active, traits, attackable,
+                b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
                 sight, starts, hidden,
             )  # fmt: skip
             at = rows_of[i, 0] + b * rows_of[i, 1]
@@ -153,19 +156,33 @@ def possible_targets(
 
 @rule
 def has_target(
-    b, i, width, pad, cell, first, next_, walls, active, traits, attackable, sight, starts, hidden
+    b,
+    i,
+    width,
+    pad,
+    cell,
+    first,
+    next_,
+    flat_walls,
+    active,
+    traits,
+    attackable,
+    sight,
+    starts,
+    hidden,
 ):
     """Whether anybody can be attacked by agent i."""
     reach = min(traits[i].attack_range, pad)
     p = cell[b, i]
-    masked = reach > 1 and walls.shape[1] > 1
+    masked = reach > 1 and hidden.shape[0] > 0
     if masked:
-        masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+        at = b * first.shape[1] + p
+        masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
     side = 2 * reach + 1
     for k in range(side * side):
         if masked and is_hidden(hidden, k):
             continue
-        j = first[b, p + (k // side - reach) * width + k % side - reach]
+        j = first[b, np.uint32(p + (k // side - reach) * width + k % side - reach)]
         while j >= 0:
             if j != i and active[b, j] and attackable[traits[i].kind, traits[j].kind]:
                 return True

@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 
 import numba
+import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import intrinsic
@@ -149,7 +151,37 @@ def _block_copy(num_bytes: int):
     return copy
 
 
+@intrinsic
+def _load_word(typing_context, array, index):
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        word = ir.IntType(64)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), word.as_pointer())
+        return builder.load(place, align=1)
+
+    return types.uint64(array, types.intp), generate
+
+
+@intrinsic
+def _lowest_bit(typing_context, word):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
 if JIT:
+
+    @rule
+    def load_word(array, index):
+        """Eight entries of a flat uint8 array as one uint64, the first one lowest."""
+        return _load_word(array, index)
+
+    @rule
+    def lowest_bit(word):
+        """The number of the lowest bit that is set in a uint64 other than 0."""
+        return _lowest_bit(word)
+
     _copy4, _copy8, _copy16 = _block_copy(4), _block_copy(8), _block_copy(16)
 
     @rule
@@ -181,6 +213,12 @@ if JIT:
                     target[to + r * side + c] = source[start + r * width + c]
 
 else:
+
+    def load_word(array, index):
+        return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
+
+    def lowest_bit(word):
+        return (int(word) & -int(word)).bit_length() - 1
 
     def copy_window(target, to, source, start, width, side):
         for r in range(side):

@@ -1,5 +1,7 @@
 """Moves: only the target cell counts, nothing on the way blocks one."""
 
+import numpy as np
+
 from abmarl.kernels.compile import kernel, rule
 from abmarl.kernels.occupancy import available, enter, leave
 
@@ -9,7 +11,7 @@ def _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap)
     # No cell of the grid is farther away than ``pad``, or the padding holds it.
     if dr > pad or dr < -pad or dc > pad or dc < -pad:
         return False
-    p = cell[b, i] + dr * width + dc
+    p = np.uint32(cell[b, i] + dr * width + dc)
     return available(b, traits[i].kind, p, first, next_, top, traits, overlap)
 
 
@@ -20,7 +22,7 @@ def step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, ov
         return True
     if not _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap):
         return False
-    p = cell[b, i] + dr * width + dc
+    p = np.uint32(cell[b, i] + dr * width + dc)
     leave(b, i, cell, first, next_, top, walls, traits)
     enter(b, i, p, cell, first, next_, top, walls, traits)
     return True

@@ -3,12 +3,13 @@
 The rays from the middle of the observer's cell that just touch the blocker's cell, a unit square,
 bound the hidden sector. A cell is hidden when its centre lies strictly between them and it is not
 nearer than the blocker in any direction in which the blocker is offset. All numbers are integers:
-corners are taken at twice their coordinates.
+corners are taken at twice their coordinates. Cells are collected as bits in ``hidden``, a uint64
+scratch that callers leave empty when nobody blocks.
 """
 
 import numpy as np
 
-from abmarl.kernels.compile import kernel, rule
+from abmarl.kernels.compile import kernel, load_word, lowest_bit, rule
 
 
 @rule
@@ -51,11 +52,13 @@ def sight_table(reach, words, table, start):
 
 
 @rule
-def mark_hidden(b, p, reach, width, walls, table, starts, hidden):
-    """Collects the hidden cells of the window around cell p as bits in ``hidden``.
+def mark_hidden(at, reach, width, flat_walls, table, starts, hidden):
+    """Collects the hidden cells of the window around a cell as bits in ``hidden``.
 
-    ``starts[reach]`` is where the table of this range starts; below 0 there is none, because it
-    would be too large, and the rule is asked cell by cell. Returns whether any cell is hidden.
+    ``flat_walls`` counts the blocking agents of all cells of all worlds, ``at`` is the place of
+    the middle there. ``starts[reach]`` is where the table of this range starts; below 0 there is
+    none, because it would be too large, and the rule is asked cell by cell. Returns whether there
+    is any blocking agent in the window.
     """
     side = 2 * reach + 1
     words = (side * side + 63) >> 6
@@ -64,17 +67,22 @@ def mark_hidden(b, p, reach, width, walls, table, starts, hidden):
     for w in range(words):
         hidden[w] = 0
     for r in range(side):
-        row = p + (r - reach) * width - reach
-        for c in range(side):
-            if walls[b, row + c] == 0:
-                continue
-            found = True
-            if start >= 0:
-                entry = start + (r * side + c) * words
-                for w in range(words):
-                    hidden[w] |= table[entry + w]
-            else:
-                _mark_directly(r - reach, c - reach, reach, hidden)
+        row = at + (r - reach) * width - reach
+        for c in range(0, side, 8):
+            # Eight cells at once; those behind the end of the row do not count.
+            cells = load_word(flat_walls, row + c)
+            if side - c < 8:
+                cells &= (np.uint64(1) << np.uint64(8 * (side - c))) - np.uint64(1)
+            while cells != 0:
+                byte = lowest_bit(cells) >> 3
+                cells &= ~(np.uint64(0xFF) << np.uint64(8 * byte))
+                found = True
+                if start >= 0:
+                    entry = start + (r * side + c + byte) * words
+                    for w in range(words):
+                        hidden[w] |= table[entry + w]
+                else:
+                    _mark_directly(r - reach, c + byte - reach, reach, hidden)
     return found
 
 
@@ -97,7 +105,17 @@ def is_hidden(hidden, k):
     return (hidden[k >> 6] >> np.uint64(k & 63)) & np.uint64(1) != 0
 
 
+@rule
+def cover(hidden, side, value, to, out):
+    """Writes ``value`` over the hidden cells of a window that stands at ``out[to:]``."""
+    for w in range((side * side + 63) >> 6):
+        bits = hidden[w]
+        while bits != 0:
+            out[to + 64 * w + lowest_bit(bits)] = value
+            bits &= bits - np.uint64(1)
+
+
 @kernel
-def hidden_cells(b, p, reach, width, walls, table, starts, hidden):
+def hidden_cells(at, reach, width, flat_walls, table, starts, hidden):
     """``mark_hidden`` for one window, callable from Python."""
-    return mark_hidden(b, p, reach, width, walls, table, starts, hidden)
+    return mark_hidden(at, reach, width, flat_walls, table, starts, hidden)

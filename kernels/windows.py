@@ -6,8 +6,10 @@ there: 2 a view of an active agent, 1 the last view of one that is not active an
 observation. An agent that falls is so shown its last view once, and nothing after that.
 """
 
+import numpy as np
+
 from abmarl.kernels.compile import copy_window, kernel, rule
-from abmarl.kernels.sight import is_hidden, mark_hidden
+from abmarl.kernels.sight import cover, is_hidden, mark_hidden
 from abmarl.kernels.streams import below
 
 EMPTY, OUTSIDE, MASKED = 0, -1, -2
@@ -71,7 +73,7 @@ def pick_label(b, i, p, itself, first, next_, labels, row, rng):
 @kernel
 def label_windows(
     worlds, viewers, rows_of, copied, itself, final, width,
-    cell, first, next_, top, flat_top, walls, active, traits, labels,
+    cell, first, next_, top, flat_top, flat_walls, active, traits, labels,
     sight, starts, hidden, rng, shown, due, out,
 ):  # fmt: skip
     """Windows of labels (encodings or teams) for the viewers of the listed worlds.
@@ -81,6 +83,7 @@ def label_windows(
     (``flat_top`` is ``top`` seen as a flat array). ``due`` int64 [N] is a scratch.
     """
     cells = top.shape[1]
+    blockers = hidden.shape[0] > 0
     for w in range(worlds.shape[0]):
         b = worlds[w]
         row = b if labels.shape[0] > 1 else 0
@@ -97,20 +100,19 @@ def label_windows(
             p = cell[b, i]
             corner = p - reach * width - reach
             masked = False
-            if walls.shape[1] > 1:
-                masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+            if blockers:
+                at = b * cells + p
+                masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
             if copied:
                 copy_window(out, to, flat_top, b * cells + corner, width, side)
                 if masked:
-                    for k in range(side * side):
-                        if is_hidden(hidden, k):
-                            out[to + k] = MASKED
+                    cover(hidden, side, MASKED, to, out)
                 if not itself and active[b, i]:
                     centre = pick_label(b, i, p, itself, first, next_, labels, row, rng)
                     out[to + reach * side + reach] = centre
             else:
                 for k in range(side * side):
-                    q = corner + (k // side) * width + k % side
+                    q = np.uint32(corner + (k // side) * width + k % side)
                     if masked and is_hidden(hidden, k):
                         out[to + k] = MASKED
                     elif top[b, q] == OUTSIDE:
@@ -122,9 +124,10 @@ def label_windows(
 @kernel
 def count_windows(
     worlds, viewers, rows_of, layers, final, width,
-    cell, first, next_, top, walls, active, traits, sight, starts, hidden, shown, due, out,
+    cell, first, next_, top, flat_walls, active, traits, sight, starts, hidden, shown, due, out,
 ):  # fmt: skip
     """Windows of (side, side, layers): how many agents of encoding 1..layers are in each cell."""
+    blockers = hidden.shape[0] > 0
     for w in range(worlds.shape[0]):
         b = worlds[w]
         for d in range(list_due(b, viewers, active, shown, final, due)):
@@ -135,11 +138,12 @@ def count_windows(
             to = rows_of[i, 0] + b * rows_of[i, 1]
             p = cell[b, i]
             masked = False
-            if view and walls.shape[1] > 1:
-                masked = mark_hidden(b, p, reach, width, walls, sight, starts, hidden)
+            if view and blockers:
+                at = b * top.shape[1] + p
+                masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
             corner = p - reach * width - reach
             for k in range(side * side):
-                q = corner + (k // side) * width + k % side
+                q = np.uint32(corner + (k // side) * width + k % side)
                 if not view or (masked and is_hidden(hidden, k)):
                     fill = MASKED
                 elif top[b, q] == OUTSIDE:

@@ -19,7 +19,7 @@ class Actions:
     def __init__(self, store, actors):
         self.store = store
         self._actors = actors
-        self.turns = np.zeros((store.num_worlds, store.num_agents), store.next_.dtype)
+        self.turns = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
         self.num_turns = np.zeros(store.num_worlds, np.int64)
         self.buffers = {}
 

@@ -109,7 +109,7 @@ class GridWorldSimulation(AgentBasedSimulation):
         """The agents in a fresh random order, drawn from the stream of the world."""
         store = self.store
         slots = sorted(store.index[agent_id] for agent_id in agent_ids)
-        turns = np.array([slots], store.next_.dtype)
+        turns = np.array([slots], store.slot_dtype)
         shuffle_turns(store.streams, turns, len(slots))
         return [store.ids[slot] for slot in turns[0].tolist()]
 

@@ -27,7 +27,8 @@ class Padding:
         self.rows, self.cols = rows, cols
         self.width = cols + 2 * self.pad
         self.cells = (rows + 2 * self.pad) * self.width
-        self.dtype = np.dtype(np.int16 if self.cells <= np.iinfo(np.int16).max else np.int32)
+        # Unsigned: numba then needs no code for negative indices.
+        self.dtype = np.dtype(np.uint16 if self.cells <= np.iinfo(np.uint16).max else np.uint32)
         if self.cells > np.iinfo(np.int32).max:
             raise ValueError(
                 f"A {rows} x {cols} grid with ranges up to {self.pad} is too large; "
@@ -35,7 +36,8 @@ class Padding:
             )
         self.starts = np.full(self.pad + 1, -1, np.int64)
         self.sight = np.zeros(1, np.uint64)
-        if traits["blocking"].any():
+        self._blocked = bool(traits["blocking"].any())
+        if self._blocked:
             attack = np.minimum(traits["attack_range"], self.pad)
             self._make_tables(np.union1d(traits["view_range"], attack))
 
@@ -50,8 +52,8 @@ class Padding:
             start += size
 
     def scratch(self) -> np.ndarray:
-        """uint64: room for the hidden cells of the largest window."""
-        return np.zeros(_words(self.pad), np.uint64)
+        """uint64: room for the hidden cells of the largest window; empty when nobody blocks."""
+        return np.zeros(_words(self.pad) if self._blocked else 0, np.uint64)
 
     def blank(self, dtype) -> np.ndarray:
         """[cells]: an empty grid, 0 inside and -1 outside."""

@@ -44,6 +44,8 @@ class Store:
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
+    ``slot_dtype`` is an unsigned dtype that holds the number of any agent.
+
     The arrays are changed in place and never replaced. Whoever writes to them outside of the
     components calls ``touch()`` so that cached observations are made anew.
     """
@@ -123,6 +125,7 @@ class Store:
         extremes = (-2, encodings.min(), encodings.max())
         label = np.result_type(*(np.min_scalar_type(value) for value in extremes))
         number = np.promote_types(np.min_scalar_type(-1 - agents), np.int16)
+        self.slot_dtype = np.dtype(f"u{number.itemsize}")
         walls = cells if self.traits["blocking"].any() else 1
         self.active = np.ones((worlds, agents), bool)
         self.health = np.ones((worlds, agents))
@@ -133,7 +136,9 @@ class Store:
         self.blank = self.padding.blank(label)
         self.top = np.empty((worlds, cells), label)
         self.top[:] = self.blank
-        self.walls = np.zeros((worlds, walls), np.uint8)
+        # Read eight cells at a time, hence some room behind the last one.
+        self.flat_walls = np.zeros(worlds * walls + 8, np.uint8)
+        self.walls = self.flat_walls[: worlds * walls].reshape(worlds, walls)
         self.streams = np.zeros((worlds, 4), np.uint64)
         self.sight_streams = np.zeros((worlds, 4), np.uint64)
         self.sample_streams = np.zeros((worlds, 4), np.uint64)
@@ -223,7 +228,6 @@ class Store:
             worlds, self.blank, self.first, self.top, self.walls, self.cell, self.active,
             self.health,
         )  # fmt: skip
-        self.rewards[worlds] = 0.0
         for array, default, reset in self._fields.values():
             if reset:
                 array[worlds] = default
@@ -249,6 +253,7 @@ class Store:
         part.hidden = self.padding.scratch()
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])
+        part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
         part._fields = _FieldSlices(self, low, high)
         return part
 

@@ -41,23 +41,41 @@ class Episodes:
         ]
 
 
+class GrowingColumn:
+    """A column of unknown length; a long run ends too many episodes for a list of arrays."""
+
+    def __init__(self, dtype: type = np.int64) -> None:
+        self.rows = np.empty(1024, dtype)
+        self.length = 0
+
+    def extend(self, values: np.ndarray) -> None:
+        """Add the values at the end."""
+        end = self.length + len(values)
+        if end > len(self.rows):
+            rows = np.empty(max(end, 2 * len(self.rows)), self.rows.dtype)
+            rows[: self.length] = self.rows[: self.length]
+            self.rows = rows
+        self.rows[self.length : end] = values
+        self.length = end
+
+    def first(self, count: int) -> np.ndarray:
+        """The first values as an array of their own."""
+        return self.rows[:count].copy()
+
+
 class EpisodeSink:
     """Fills the table while a rollout runs."""
 
     def __init__(self, vec: Any) -> None:
         self.vec = vec
-        self.world: list[np.ndarray] = []
-        self.step: list[np.ndarray] = []
-        self.length: list[np.ndarray] = []
-        self.returns: dict[str, list[np.ndarray]] = {name: [] for name in vec.groups}
+        self.world, self.step, self.length = GrowingColumn(), GrowingColumn(), GrowingColumn()
+        self.returns = {name: GrowingColumn(np.float64) for name in vec.groups}
 
     def start(self, observations: dict, infos: dict) -> None:
         """Learn the teams, which are there after the first reset."""
         # Kept as a copy: what a world shows after its end are the teams of its next episode.
         self.teams = np.array(teams_of(self.vec))
-        self.survivors: dict[int, list[np.ndarray]] = {
-            int(team): [] for team in np.unique(self.teams)
-        }
+        self.survivors = {int(team): GrowingColumn() for team in np.unique(self.teams)}
 
     def before(self, step: int, infos: dict) -> None:
         """Nothing to do before a step."""
@@ -68,30 +86,25 @@ class EpisodeSink:
         worlds = np.flatnonzero(infos["ended"])
         if not worlds.size:
             return
-        self.world.append(worlds)
-        self.step.append(np.full_like(worlds, step))
-        self.length.append(np.array(infos["episode"]["length"])[worlds])
-        for name, parts in self.returns.items():
-            parts.append(np.asarray(infos["episode"]["return"][name])[worlds].sum(axis=1))
-        alive, teams = np.asarray(infos["final_active"])[worlds], self.teams[worlds]
-        for team, parts in self.survivors.items():
-            parts.append(np.count_nonzero(alive & (teams == team), axis=1))
+        self.world.extend(worlds)
+        self.length.extend(infos["episode"]["length"][worlds])
+        for name, column in self.returns.items():
+            column.extend(infos["episode"]["return"][name][worlds].sum(axis=1))
+        alive, teams = infos["final_active"][worlds], self.teams[worlds]
+        for team, column in self.survivors.items():
+            column.extend(np.count_nonzero(alive & (teams == team), axis=1))
+        # Last, as it says how many rows there are: Ctrl-C may come anywhere.
+        self.step.extend(np.full_like(worlds, step))
 
     def finish(self, steps: int) -> Episodes:
         """The table of the first ``steps`` steps."""
-        none = np.empty(0, np.int64)
-        step = np.concatenate([none, *self.step])
-        kept = int(np.count_nonzero(step < steps))
-
-        def whole(parts: list[np.ndarray], dtype: type = np.int64) -> np.ndarray:
-            return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype, copy=False)[:kept]
-
+        count = int(np.count_nonzero(self.step.rows[: self.step.length] < steps))
         return Episodes(
-            world=whole(self.world),
-            step=step[:kept],
-            length=whole(self.length),
-            returns={name: whole(parts, np.float64) for name, parts in self.returns.items()},
-            survivors={team: whole(parts) for team, parts in self.survivors.items()},
+            world=self.world.first(count),
+            step=self.step.first(count),
+            length=self.length.first(count),
+            returns={name: column.first(count) for name, column in self.returns.items()},
+            survivors={team: column.first(count) for team, column in self.survivors.items()},
             team_names=team_names(self.vec, self.teams),
         )
 

@@ -161,7 +161,7 @@ def load(path: str | os.PathLike) -> Rollout:
         with archive:
             try:
                 metadata = _read_metadata(archive, path)
-                return _assemble(metadata, read_arrays(archive, path))
+                rollout = _assemble(metadata, read_arrays(archive, path))
             except (zipfile.BadZipFile, zipfile.zlib.error, EOFError, NotImplementedError) as error:
                 raise ValueError(f"{path} is damaged: {error}") from error
             except KeyError as error:
@@ -170,6 +170,30 @@ def load(path: str | os.PathLike) -> Rollout:
                 raise ValueError(f"{path} is not a whole rollout: {name} is missing") from error
             except (TypeError, AttributeError) as error:
                 raise ValueError(f"{path} is damaged: {METADATA} is not in order") from error
+    for names in _unequal(rollout, metadata["num_steps"], metadata["num_envs"]):
+        raise ValueError(f"{path} is damaged: {'/'.join(names)} has another shape than the rest")
+    return rollout
+
+
+def _unequal(rollout: Rollout, steps: int, worlds: int) -> list[tuple[str, ...]]:
+    """The columns that do not have the shape that the metadata asks for."""
+    ends = len(rollout.final_index)
+    leading = {
+        "last_observations": (worlds,),
+        "final_observations": (ends,),
+        "final_index": (ends, 2),
+        "ended": (steps, worlds),
+    }
+    found = []
+    for names, array in rollout.arrays():
+        shape = leading.get(names[0], (steps, worlds))
+        if names[0] == "episodes":
+            shape = (ends,)
+        elif len(names) > 1:
+            shape = (*shape, len(rollout.groups[names[1]]))
+        if array.shape[: len(shape)] != shape:
+            found.append(names)
+    return found
 
 
 def _read_metadata(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:

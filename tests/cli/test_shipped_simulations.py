@@ -7,6 +7,28 @@ import pytest
 from abmarl.examples import shipped
 from abmarl.rollout import load
 
+OBJECT_STYLE = """
+from abmarl.examples import BattleAgent
+from abmarl.gridworld import GridWorldSimulation
+from abmarl.gridworld.state import PositionState
+
+class Mine(GridWorldSimulation):
+    def __init__(self, **kwargs):
+        self.agents, self.grid = kwargs["agents"], kwargs["grid"]
+        self.position_state = PositionState(**kwargs)
+        self.finalize()
+
+    def reset(self, **kwargs): pass
+    def step(self, action_dict): pass
+    def get_obs(self, agent_id): pass
+    def get_reward(self, agent_id): pass
+    def get_done(self, agent_id): pass
+    def get_all_done(self): pass
+    def get_info(self, agent_id): pass
+
+sim = Mine.build_sim(3, 5, agents={"a": BattleAgent(id="a", encoding=1)})
+"""
+
 
 @pytest.mark.parametrize("name", shipped)
 def test_shipped_simulations(abmarl, tmp_path, name):
@@ -50,24 +72,7 @@ def test_a_file_with_a_simulation_of_components(abmarl, tmp_path):
 
 def test_a_simulation_that_only_steps_by_dict(abmarl, tmp_path):
     """One that is written in the object style says what it lacks."""
-    (tmp_path / "mine.py").write_text(
-        "from abmarl.examples import BattleAgent\n"
-        "from abmarl.gridworld import GridWorldSimulation\n"
-        "from abmarl.gridworld.state import PositionState\n"
-        "class Mine(GridWorldSimulation):\n"
-        "    def __init__(self, **kwargs):\n"
-        "        self.agents, self.grid = kwargs['agents'], kwargs['grid']\n"
-        "        self.position_state = PositionState(**kwargs)\n"
-        "        self.finalize()\n"
-        "    def reset(self, **kwargs): pass\n"
-        "    def step(self, action_dict): pass\n"
-        "    def get_obs(self, agent_id): pass\n"
-        "    def get_reward(self, agent_id): pass\n"
-        "    def get_done(self, agent_id): pass\n"
-        "    def get_all_done(self): pass\n"
-        "    def get_info(self, agent_id): pass\n"
-        "sim = Mine.build_sim(3, 5, agents={})\n"
-    )
+    (tmp_path / "mine.py").write_text(OBJECT_STYLE)
     done = abmarl("rollout", "mine.py")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: ")

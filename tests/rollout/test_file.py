@@ -167,6 +167,22 @@ def test_arrays_that_promise_too_much(path, tmp_path):
         load(bad)
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("rewards/red", np.zeros((30, 6, 2))),
+        ("actions/blue/move", np.zeros((29, 6, 2), np.int8)),
+        ("ended", np.zeros((30, 7), bool)),
+        ("episodes/length", np.zeros(3, np.int64)),
+        ("final_index", np.zeros((1, 2), np.int64)),
+    ],
+)
+def test_columns_of_another_shape(path, tmp_path, name, array):
+    bad = rewrite(path, tmp_path / "bad.npz", f"{name}.npy", npy(array))
+    with pytest.raises(ValueError, match=r"bad.npz is damaged: .* has another shape than the rest"):
+        load(bad)
+
+
 def test_columns_that_are_missing(path, tmp_path):
     bad = rewrite(path, tmp_path / "bad.npz", "rewards/red.npy", None)
     with pytest.raises(ValueError, match=r"bad.npz is not a whole rollout: rewards/red is missing"):

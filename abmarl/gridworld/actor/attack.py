@@ -59,9 +59,9 @@ class BinaryAttackActor(ActorBase):
         self._attackable = store.relation(self.attack_mapping)
         shape = (store.num_worlds, store.num_agents)
         most = int(max(1, store.traits["simultaneous_attacks"].max()))
-        self._attackers = np.zeros(store.num_agents, np.int64)
-        self._targets = np.zeros(shape, store.next_.dtype)
-        self._struck = np.zeros((store.num_worlds, most), store.next_.dtype)
+        self._attackers = np.zeros(store.num_agents, store.slot_dtype)
+        self._targets = np.zeros(shape, store.slot_dtype)
+        self._struck = np.zeros((store.num_worlds, most), store.slot_dtype)
         self.outcome = AttackOutcome(
             np.zeros(shape, bool),
             np.zeros(shape, np.int16),
@@ -86,10 +86,10 @@ class BinaryAttackActor(ActorBase):
         store, padding = self.store, self.store.padding
         attack_agents(
             turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width, padding.pad,
-            store.cell, store.first, store.next_, store.top, store.walls, store.active,
-            store.health, store.traits, self._attackable, padding.sight, padding.starts,
-            store.hidden, store.streams, self._attackers, self._targets, self._struck, self.weights,
-            store.rewards, fresh, *self.outcome,
+            store.cell, store.first, store.next_, store.top, store.walls, store.flat_walls,
+            store.active, store.health, store.traits, self._attackable, padding.sight,
+            padding.starts, store.hidden, store.streams, self._attackers, self._targets,
+            self._struck, self.weights, store.rewards, fresh, *self.outcome,
         )  # fmt: skip
         return self.outcome
 
@@ -121,6 +121,6 @@ class BinaryAttackActor(ActorBase):
         store, padding = self.store, self.store.padding
         possible_targets(
             slots, rows_of, padding.width, padding.pad, store.cell, store.first,
-            store.next_, store.walls, store.active, store.traits, self._attackable,
+            store.next_, store.flat_walls, store.active, store.traits, self._attackable,
             padding.sight, padding.starts, store.hidden, flat,
         )  # fmt: skip

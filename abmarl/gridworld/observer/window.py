@@ -14,9 +14,9 @@ class _WindowObserver(ObserverBase):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self._viewers = np.flatnonzero(self.form_of >= 0)
-        self._due = np.zeros(self.store.num_agents, np.int64)
+        self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)
         # What the agents' rows hold, see ``abmarl.kernels.windows``.
-        self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=1)
+        self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=2, reset=True)
 
     def null(self, agent):
         """Every cell masked."""
@@ -52,7 +52,7 @@ class _LabelWindowObserver(_WindowObserver):
         label_windows(
             worlds, self._viewers, rows_of, self.copies(), self.observe_self, final,
             padding.width, store.cell, store.first, store.next_, store.top,
-            store.top.reshape(-1), store.walls, store.active, store.traits, self.labels(),
+            store.top.reshape(-1), store.flat_walls, store.active, store.traits, self.labels(),
             padding.sight, padding.starts, store.hidden, store.sight_streams, self._shown,
             self._due, flat,
         )  # fmt: skip
@@ -131,6 +131,6 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
         store, padding = self.store, self.store.padding
         count_windows(
             worlds, self._viewers, rows_of, int(store.kinds.max()), final, padding.width,
-            store.cell, store.first, store.next_, store.top, store.walls, store.active,
+            store.cell, store.first, store.next_, store.top, store.flat_walls, store.active,
             store.traits, padding.sight, padding.starts, store.hidden, self._shown, self._due, flat,
         )  # fmt: skip

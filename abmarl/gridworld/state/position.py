@@ -32,7 +32,7 @@ class PositionState(StateBase):
         self.no_overlap_at_reset = bool(no_overlap_at_reset)
         self.randomize_placement_order = bool(randomize_placement_order)
         store = self.store
-        self._order = np.zeros((store.num_worlds, store.num_agents), store.next_.dtype)
+        self._order = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
         self._failed = np.full(store.num_worlds, -1, np.int64)
 
     def start(self, worlds):
