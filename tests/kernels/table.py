@@ -1,0 +1,546 @@
+"""The table of kernels: every one with its naive twin and how to run both on a ``Case``.
+
+``Entry.engine(case)`` runs the kernel once over all worlds of the case, through the component that
+owns it, and returns what it found per world; ``Entry.twin(case, b)`` does the same in plain Python
+for world b. Both change the state of the case's worlds, which the tests compare as well.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from abmarl.gridworld import (
+    ActiveDone,
+    BinaryAttackActor,
+    CrossMoveActor,
+    HealthState,
+    MoveActor,
+    OneTeamRemainingDone,
+    PositionCenteredEncodingObserver,
+    PositionState,
+    StackedPositionCenteredEncodingObserver,
+    TargetEncodingInactiveDone,
+    TeamObserver,
+)
+from abmarl.kernels import turns as turns_kernels
+from tests.naive import action_masks, attack, dones, movement, windows
+from tests.naive.health import reset_health
+from tests.naive.placement import NoCellLeft, reset_positions
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One way to run a kernel.
+
+    Attributes:
+        kernel: ``module.function`` within ``abmarl.kernels``.
+        variant: What is special about this way.
+        engine: Function of a case that returns a list with an entry per world.
+        twin: Function of (case, world) that returns such an entry.
+        suits: Function of a case: whether this entry can run on it.
+    """
+
+    kernel: str
+    variant: str
+    engine: Callable
+    twin: Callable
+    suits: Callable = lambda case: True
+
+    def __str__(self):
+        return f"{self.kernel}[{self.variant}]" if self.variant else self.kernel
+
+
+# --- attack
+
+WEIGHTS = -0.1, 1.0, -1.0
+
+
+def attack_actor(case):
+    return case.component(
+        BinaryAttackActor,
+        attack_mapping=case.known(case.scenario.attack_mapping),
+        stacked_attacks=case.scenario.stacked_attacks,
+    )
+
+
+def has(ability):
+    """Whether some agent of a case has an ability."""
+    return lambda case: any(
+        getattr(one, ability) is not None for one in case.scenario.world.agents
+    )
+
+
+def able(case, ability):
+    """The numbers of the agents with an ability."""
+    agents = case.scenario.world.agents
+    return [i for i, one in enumerate(agents) if getattr(one, ability) is not None]
+
+
+def run_attacks(case):
+    actor = attack_actor(case)
+    actor.weights[:] = WEIGHTS
+    wanted = [case.actions[i]["attack"] for i in able(case, "attack_range")]
+    outcome = actor.process(np.tile(np.array(wanted, int), (case.num_worlds, 1)))
+    return [
+        [array[b].tolist() for array in (*outcome, case.store.rewards)]
+        for b in range(case.num_worlds)
+    ]
+
+
+def naive_attacks(case, b):
+    world, mapping = case.naive[b], case.known(case.scenario.attack_mapping)
+    count = len(world.agents)
+    attempted, hits, kills, killed = [False] * count, [0] * count, [0] * count, [False] * count
+    rewards = [0.0] * count
+    for i in able(case, "attack_range"):
+        if not world.agents[i].active:
+            continue
+        wanted, stacked = case.actions[i]["attack"], case.scenario.stacked_attacks
+        stream = case.naive_streams[b][0]
+        attempted[i], hit, dead = attack.attack(world, stream, i, wanted, mapping, stacked)
+        hits[i], kills[i] = len(hit), len(dead)
+        if attempted[i] and not hit:
+            rewards[i] += WEIGHTS[0]
+        for j in dead:
+            killed[j] = True
+            rewards[i] += WEIGHTS[1]
+            rewards[j] += WEIGHTS[2]
+    return [attempted, hits, kills, killed, rewards]
+
+
+def masks(case, actor, shapes):
+    """The action masks per world, {number: nested lists}."""
+    rows, size = case.rows_of({i: int(np.prod(shape)) for i, shape in shapes.items()})
+    flat = np.zeros(size, bool)
+    actor.masks(flat, np.array(list(shapes), np.int64), rows)
+    return [
+        {i: case.entries(flat, rows, i, b, shape) for i, shape in shapes.items()}
+        for b in range(case.num_worlds)
+    ]
+
+
+def run_attack_masks(case):
+    actor = attack_actor(case)
+    return masks(case, actor, {i: actor.mask_shape(i) for i in able(case, "attack_range")})
+
+
+def naive_attack_masks(case, b):
+    mapping = case.known(case.scenario.attack_mapping)
+    return {
+        i: action_masks.attack_mask(case.naive[b], i, mapping) for i in able(case, "attack_range")
+    }
+
+
+# --- movement
+
+
+def run_moves(case, actor, actions):
+    actor.weights[0] = -0.1
+    moved = actor.process(np.tile(actions, (case.num_worlds, *[1] * actions.ndim)))
+    return [[moved[b].tolist(), case.store.rewards[b].tolist()] for b in range(case.num_worlds)]
+
+
+def run_box_moves(case):
+    actions = np.array([case.actions[i]["move"] for i in able(case, "move_range")], int)
+    return run_moves(case, case.component(MoveActor), far_moves(case, actions))
+
+
+def far_moves(case, actions):
+    """Moves of agents with a far range are stretched, so that they leave the padding."""
+    ranges = [case.scenario.world.agents[i].move_range for i in able(case, "move_range")]
+    return actions * np.maximum(1, np.array(ranges) // 5)[:, None]
+
+
+def cross_action(case, i):
+    dr, dc = case.actions[i]["move"]
+    return (2 * dr + dc) % 5
+
+
+def run_cross_moves(case):
+    actions = np.array([cross_action(case, i) for i in able(case, "move_range")])
+    return run_moves(case, case.component(CrossMoveActor), actions)
+
+
+def naive_moves(case, b, move, action):
+    world = case.naive[b]
+    moved, rewards = [-1] * len(world.agents), [0.0] * len(world.agents)
+    for i in able(case, "move_range"):
+        if world.agents[i].active:
+            moved[i] = int(move(world, i, action(i)))
+            if not moved[i]:
+                rewards[i] -= 0.1
+    return [moved, rewards]
+
+
+def naive_box_moves(case, b):
+    movers = able(case, "move_range")
+    actions = far_moves(case, np.array([case.actions[i]["move"] for i in movers], int))
+    steps = dict(zip(movers, actions.tolist(), strict=True))
+    return naive_moves(case, b, movement.move, steps.get)
+
+
+def naive_cross_moves(case, b):
+    return naive_moves(case, b, movement.cross_move, lambda i: cross_action(case, i))
+
+
+def run_move_masks(kind):
+    def run(case):
+        actor = case.component(kind)
+        return masks(case, actor, {i: actor.mask_shape(i) for i in able(case, "move_range")})
+
+    return run
+
+
+def naive_move_masks(mask):
+    return lambda case, b: {i: mask(case.naive[b], i) for i in able(case, "move_range")}
+
+
+# --- windows
+
+
+def window_shape(case, i, *layers):
+    side = 2 * case.scenario.world.agents[i].view_range + 1
+    return (side, side, *layers)
+
+
+def show(case, observer, shapes):
+    """Three looks: at the state, after every second agent has fallen, and once more."""
+    rows, size = case.rows_of({i: int(np.prod(shape)) for i, shape in shapes.items()})
+    flat = np.full(size, 99, observer.dtype)
+    worlds, looks = np.arange(case.num_worlds), []
+    for look in range(3):
+        if look == 1:
+            for part in case.parts:
+                for i in falling(case):
+                    if part.active[0, i]:
+                        part.leave(i)
+                        part.active[0, i] = False
+        observer.write(worlds, flat, rows, False)
+        looks.append(flat.copy())
+    return [
+        [{i: case.entries(flat, rows, i, b, s) for i, s in shapes.items()} for flat in looks]
+        for b in range(case.num_worlds)
+    ]
+
+
+def falling(case):
+    return range(0, len(case.scenario.world.agents), 2)
+
+
+def naive_show(case, b, look_at, *layers):
+    world = case.naive[b]
+    looks, last_active = [], None
+    for look in range(3):
+        if look == 1:
+            for i in falling(case):
+                if world.agents[i].active:
+                    world.remove(i)
+                    world.agents[i].active = False
+        found = {}
+        active = [agent.active for agent in world.agents]
+        for i in able(case, "view_range"):
+            if active[i] or (last_active is not None and last_active[i]):
+                found[i] = look_at(world, i)
+            else:
+                found[i] = np.full(window_shape(case, i, *layers), windows.MASKED).tolist()
+        last_active = active
+        looks.append(found)
+    return looks
+
+
+def run_encoding_windows(case):
+    observer = case.component(
+        PositionCenteredEncodingObserver, observe_self=case.scenario.observe_self
+    )
+    return show(case, observer, {i: window_shape(case, i) for i in able(case, "view_range")})
+
+
+def naive_encoding_windows(case, b):
+    stream, itself = case.naive_streams[b][1], case.scenario.observe_self
+    return naive_show(
+        case, b, lambda world, i: windows.encoding_window(world, stream, i, itself)
+    )
+
+
+def run_team_windows(case):
+    observer = case.component(TeamObserver)
+    return show(case, observer, {i: window_shape(case, i) for i in able(case, "view_range")})
+
+
+def naive_team_windows(case, b):
+    stream = case.naive_streams[b][1]
+    return naive_show(case, b, lambda world, i: windows.team_window(world, stream, i))
+
+
+def run_counts(case):
+    layers = case.scenario.max_encoding
+    observer = case.component(StackedPositionCenteredEncodingObserver)
+    shapes = {i: window_shape(case, i, layers) for i in able(case, "view_range")}
+    return show(case, observer, shapes)
+
+
+def naive_counts(case, b):
+    layers = case.scenario.max_encoding
+    return naive_show(
+        case, b, lambda world, i: windows.stacked_window(world, i, layers), layers
+    )
+
+
+def few_layers(case):
+    encodings = [agent.encoding for agent in case.scenario.world.agents]
+    return has("view_range")(case) and min(encodings) > 0 and max(encodings) < 20
+
+
+# --- placement
+
+
+def run_placement(case):
+    scenario = case.scenario
+    state = case.component(
+        PositionState,
+        no_overlap_at_reset=scenario.no_overlap_at_reset,
+        randomize_placement_order=scenario.randomize_placement_order,
+    )
+    for i, agent in enumerate(case.agents.values()):
+        case.store.set_start(i, agent.initial_position)
+    failures = []
+    for b in range(case.num_worlds):
+        # World by world: the message names the first agent of the first world that fails.
+        before = case.naive_state(b)
+        try:
+            state.start(np.array([b]))
+            failures.append(None)
+        except ValueError as error:
+            failures.append(str(error).split("'")[1])
+            restore(case, b, before)
+    return failures
+
+
+def restore(case, b, before):
+    """After a failure nothing is said about the state: both sides get an empty grid."""
+    case.store.clear(np.array([b]))
+
+
+def naive_placement(case, b):
+    scenario, world = case.scenario, case.naive[b]
+    try:
+        reset_positions(
+            world,
+            case.naive_streams[b][0],
+            scenario.no_overlap_at_reset,
+            scenario.randomize_placement_order,
+        )
+    except NoCellLeft as error:
+        world.clear()
+        for agent in world.agents:
+            agent.position = tuple(case.store.padding.unravel(0))
+            agent.health, agent.active = 1.0, True
+        return f"agent{error.agent}"
+    for agent in world.agents:
+        # Placement begins an episode: all are active, and healthy until health is set.
+        agent.health, agent.active = 1.0, True
+    return None
+
+
+def run_health(case):
+    case.component(HealthState).start(np.arange(case.num_worlds)[::-1].copy())
+    return [None] * case.num_worlds
+
+
+def naive_health(case, b):
+    reset_health(case.naive[b], case.naive_streams[b][0])
+
+
+# --- dones
+
+
+def run_done(kind, parameters):
+    def run(case):
+        done = case.component(kind, **parameters(case))
+        agents, worlds = done.done().copy(), done.all_done().copy()
+        return [[agents[b].tolist(), bool(worlds[b])] for b in range(case.num_worlds)]
+
+    return run
+
+
+def naive_done(kind, parameters):
+    def run(case, b):
+        done, world = kind(**parameters(case)), case.naive[b]
+        numbers = range(len(world.agents))
+        return [[done.done(world, i) for i in numbers], done.all_done(world)]
+
+    return run
+
+
+def ignored(case):
+    return {"ignore_encodings": set(case.scenario.encodings[1::2])}
+
+
+def targets(one):
+    def parameters(case):
+        mapping = case.known(case.scenario.attack_mapping)
+        return {"target_mapping": mapping, "sim_ends_if_one_done": one}
+
+    return parameters
+
+
+def has_targets(case):
+    return bool(case.known(case.scenario.attack_mapping))
+
+
+# --- turns
+
+
+def run_turns(random):
+    def run(case):
+        store = case.store
+        turns = np.zeros((case.num_worlds, store.num_agents), store.next_.dtype)
+        count = np.zeros(case.num_worlds, np.int64)
+        turns_kernels.take_turns(store.active, random, store.streams, turns, count)
+        return [turns[b, : count[b]].tolist() for b in range(case.num_worlds)]
+
+    return run
+
+
+def naive_turns(random):
+    def run(case, b):
+        order = [i for i, agent in enumerate(case.naive[b].agents) if agent.active]
+        if random:
+            case.naive_streams[b][0].shuffle(order)
+        return order
+
+    return run
+
+
+def run_shuffle(case):
+    found = []
+    for part in case.parts:
+        turns = np.array([able(case, "move_range")], case.store.next_.dtype)
+        turns_kernels.shuffle_turns(part.streams, turns, turns.shape[1])
+        found.append(turns[0].tolist())
+    return found
+
+
+def naive_shuffle(case, b):
+    order = able(case, "move_range")
+    case.naive_streams[b][0].shuffle(order)
+    return order
+
+
+# --- occupancy
+
+
+def run_clear(case):
+    case.store.clear(np.arange(1, case.num_worlds))
+    return [None] * case.num_worlds
+
+
+def naive_clear(case, b):
+    if b == 0:
+        return
+    world = case.naive[b]
+    world.clear()
+    for agent in world.agents:
+        agent.position = tuple(case.store.padding.unravel(0))
+        agent.health, agent.active = 1.0, True
+
+
+def all_cells(case):
+    world = case.scenario.world
+    return [(r, c) for r in range(world.rows) for c in range(world.cols)]
+
+
+def run_may_enter(case):
+    ravel, agents = case.store.padding.ravel, range(case.store.num_agents)
+    return [
+        [bool(part.may_enter(i, ravel(*cell))) for i in agents for cell in all_cells(case)]
+        for part in case.parts
+    ]
+
+
+def naive_may_enter(case, b):
+    world = case.naive[b]
+    return [
+        all(world.may_overlap(i, other) for other in world.cells[cell])
+        for i in range(len(world.agents))
+        for cell in all_cells(case)
+    ]
+
+
+def run_leave_and_enter(case):
+    """Active agents swap lists: all leave, then enter again in reverse, where they may."""
+    for part in case.parts:
+        active = np.flatnonzero(part.active[0])
+        cells = part.cell[0, active].tolist()
+        for i in active:
+            part.leave(i)
+        for i, p in zip(active[::-1], cells, strict=True):
+            if part.may_enter(i, p):
+                part.enter(i, p)
+            else:
+                part.active[0, i] = False
+    return [None] * case.num_worlds
+
+
+def naive_leave_and_enter(case, b):
+    world = case.naive[b]
+    active = [i for i, agent in enumerate(world.agents) if agent.active]
+    cells = [world.agents[i].position for i in active]
+    for i in active:
+        world.remove(i)
+    for i, cell in zip(active[::-1], cells, strict=True):
+        if not world.place(i, cell):
+            world.agents[i].active = False
+
+
+def plain(case):
+    return {}
+
+
+TABLE = [
+    Entry("attack.attack_agents", "", run_attacks, naive_attacks, has("attack_range")),
+    Entry("attack.possible_targets", "", run_attack_masks, naive_attack_masks, has("attack_range")),
+    Entry("movement.move_agents", "box", run_box_moves, naive_box_moves, has("move_range")),
+    Entry("movement.move_agents", "cross", run_cross_moves, naive_cross_moves, has("move_range")),
+    Entry(
+        "movement.possible_moves", "box", run_move_masks(MoveActor),
+        naive_move_masks(action_masks.move_mask), has("move_range"),
+    ),
+    Entry(
+        "movement.possible_moves", "cross", run_move_masks(CrossMoveActor),
+        naive_move_masks(action_masks.cross_move_mask), has("move_range"),
+    ),
+    Entry(
+        "windows.label_windows", "encodings", run_encoding_windows, naive_encoding_windows,
+        has("view_range"),
+    ),
+    Entry(
+        "windows.label_windows", "teams", run_team_windows, naive_team_windows, has("view_range")
+    ),
+    Entry("windows.count_windows", "", run_counts, naive_counts, few_layers),
+    Entry("placement.place_agents", "", run_placement, naive_placement),
+    Entry("placement.reset_health", "", run_health, naive_health),
+    Entry(
+        "done.none_active", "", run_done(ActiveDone, plain), naive_done(dones.ActiveDone, plain)
+    ),
+    Entry(
+        "done.one_team_left", "", run_done(OneTeamRemainingDone, ignored),
+        naive_done(dones.OneTeamRemainingDone, ignored),
+    ),
+    Entry(
+        "done.targets_inactive", "one", run_done(TargetEncodingInactiveDone, targets(True)),
+        naive_done(dones.TargetEncodingInactiveDone, targets(True)), has_targets,
+    ),
+    Entry(
+        "done.targets_inactive", "all", run_done(TargetEncodingInactiveDone, targets(False)),
+        naive_done(dones.TargetEncodingInactiveDone, targets(False)), has_targets,
+    ),
+    Entry("turns.take_turns", "fixed", run_turns(False), naive_turns(False)),
+    Entry("turns.take_turns", "random", run_turns(True), naive_turns(True)),
+    Entry("turns.shuffle_turns", "", run_shuffle, naive_shuffle, has("move_range")),
+    Entry("occupancy.clear_worlds", "", run_clear, naive_clear),
+    Entry("occupancy.may_enter", "", run_may_enter, naive_may_enter),
+    Entry("occupancy.enter_cell", "", run_leave_and_enter, naive_leave_and_enter),
+    Entry("occupancy.leave_cell", "", run_leave_and_enter, naive_leave_and_enter),
+]  # fmt: skip
