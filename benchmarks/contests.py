@@ -9,17 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from abmarl.gridworld.observer import (
-    PositionCenteredEncodingObserver,
-    StackedPositionCenteredEncodingObserver,
-    TeamObserver,
-)
+from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
 from benchmarks.interleaved import Contest
 from benchmarks.stage import Recorded, Stage
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
 
 WORLDS = 256
+WALLS = {"walls": 6, "blocking": True}
+COUNTS = (StackedPositionCenteredEncodingObserver,)
+TEAMS = (TeamObserver,)
 
 
 class Plain:
@@ -68,15 +67,15 @@ class Plain:
         )  # fmt: skip
 
 
-def staged(sim, **kwargs):
+def staged(sim, worlds=WORLDS):
     """A stage in the middle of the episodes of a simulation, and its plain copy."""
-    stage = Stage(Play(sim, WORLDS, **kwargs))
+    stage = Stage(Play(sim, worlds))
     return stage, Plain(stage)
 
 
-def windows(function, *layers, **kwargs):
+def windows(function, *layers, worlds=WORLDS, **kwargs):
     """A contest of observation windows; ``kwargs`` tell which battle."""
-    stage, plain = staged(battle(**kwargs))
+    stage, plain = staged(battle(**kwargs), worlds)
     shape = (*plain.active.shape, plain.side, plain.side, *layers)
     out = np.full(shape, -2, np.int8)
     known = [plain.position, plain.active, plain.encoding]
@@ -107,9 +106,7 @@ def done():
     """A contest of done conditions."""
     stage, plain = staged(battle())
     finished, over = np.zeros(plain.active.shape, bool), np.zeros(WORLDS, bool)
-    return Contest(
-        stage.done, lambda: reference.done(plain.active, plain.encoding, finished, over)
-    )
+    return Contest(stage.done, lambda: reference.done(plain.active, plain.encoding, finished, over))
 
 
 def close_step():
@@ -184,7 +181,7 @@ def _steps(play, count):
 def vectorised():
     """Vectorised against single, per agent that acts."""
     play, single = Play(battle(), 1024), SinglePlay(battle())
-    return Contest(_steps(play, 4), _steps(single, HORIZON))
+    return Contest(_steps(play, 4), single.episodes)
 
 
 def threads():
@@ -230,35 +227,13 @@ class _Full:
         return self._play.step()
 
 
-def _encodings():
-    return windows(reference.windows)
-
-
-def _behind_walls():
-    return windows(reference.masked_windows, walls=6, blocking=True)
-
-
-def _stacked():
-    observers = (StackedPositionCenteredEncodingObserver,)
-    return windows(reference.stacked_windows, 4, observers=observers)
-
-
-def _teams():
-    return windows(reference.windows, observers=(TeamObserver,))
-
-
-def _two_observers():
-    observers = (PositionCenteredEncodingObserver, TeamObserver)
-    return windows(reference.windows, observers=observers)
-
-
 CONTESTS = {
-    "windows": _encodings,
-    "windows behind blockers": _behind_walls,
-    "stacked windows": _stacked,
-    "team windows": _teams,
+    "windows": lambda: windows(reference.windows),
+    "windows behind blockers": lambda: windows(reference.masked_windows, **WALLS),
+    "stacked windows": lambda: windows(reference.stacked_windows, 4, observers=COUNTS),
+    "team windows": lambda: windows(reference.windows, observers=TEAMS),
     "attack": attack,
-    "attack behind blockers": lambda: attack(attack_range=2, walls=6, blocking=True),
+    "attack behind blockers": lambda: attack(attack_range=2, **WALLS),
     "move": move,
     "done": done,
     "close step": close_step,

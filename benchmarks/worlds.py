@@ -55,7 +55,10 @@ def crowd(num_agents, **kwargs):
 def action_pool(vec) -> list:
     """Random actions for several steps, made beforehand."""
     return [
-        {name: {key: part.copy() for key, part in channels.items()} for name, channels in one.items()}
+        {
+            name: {key: part.copy() for key, part in channels.items()}
+            for name, channels in one.items()
+        }
         for one in (vec.sample_actions() for _ in range(POOL))
     ]
 
@@ -138,9 +141,17 @@ class SinglePlay:
         obs, _, dones, _ = self.manager.step(actions)
         if dones["__all__"] or self._length == HORIZON:
             self.reset()
-        elif acting > len(dones) - 1 or any(dones.values()):
+        elif any(dones.values()):
             self._live = [agent_id for agent_id in obs if not dones[agent_id]]
         return acting
+
+    def episodes(self, count=4, steps=50) -> int:
+        """The starts of a few episodes, the same ones every time; returns how many acted."""
+        acted = 0
+        for world in range(count):
+            self.reset(seed=(0, world))
+            acted += sum(self.step() for _ in range(steps))
+        return acted
 
 
 def _plain(value):

@@ -182,31 +182,35 @@ if JIT:
         """The number of the lowest bit that is set in a uint64 other than 0."""
         return _lowest_bit(word)
 
-    _copy4, _copy8, _copy16 = _block_copy(4), _block_copy(8), _block_copy(16)
+    _copy4, _copy8, _copy16, _copy32 = (_block_copy(size) for size in (4, 8, 16, 32))
 
     @rule
     def copy_window(target, to, source, start, width, side):
         """Copies a square of ``side`` rows out of a flat array whose rows are ``width`` apart.
 
-        Both arrays have one dtype. Short rows go as two blocks that may overlap, which avoids
-        both a loop and a library call.
+        Both arrays have one dtype. A short row goes as one block of fixed size; what that writes
+        too much is overwritten by the next row, and the last row goes as two blocks that overlap.
         """
         size = side * target.itemsize
+        last_to, last_start = to + (side - 1) * side, start + (side - 1) * width
         if 4 <= size <= 8:
-            back = side - 4 // target.itemsize
-            for r in range(side):
-                _copy4(target, to + r * side, source, start + r * width)
-                _copy4(target, to + r * side + back, source, start + r * width + back)
-        elif 8 < size <= 16:
-            back = side - 8 // target.itemsize
-            for r in range(side):
+            for r in range(side - 1):
                 _copy8(target, to + r * side, source, start + r * width)
-                _copy8(target, to + r * side + back, source, start + r * width + back)
-        elif 16 < size <= 32:
-            back = side - 16 // target.itemsize
-            for r in range(side):
+            back = side - 4 // target.itemsize
+            _copy4(target, last_to, source, last_start)
+            _copy4(target, last_to + back, source, last_start + back)
+        elif 8 < size <= 16:
+            for r in range(side - 1):
                 _copy16(target, to + r * side, source, start + r * width)
-                _copy16(target, to + r * side + back, source, start + r * width + back)
+            back = side - 8 // target.itemsize
+            _copy8(target, last_to, source, last_start)
+            _copy8(target, last_to + back, source, last_start + back)
+        elif 16 < size <= 32:
+            for r in range(side - 1):
+                _copy32(target, to + r * side, source, start + r * width)
+            back = side - 16 // target.itemsize
+            _copy16(target, last_to, source, last_start)
+            _copy16(target, last_to + back, source, last_start + back)
         else:
             for r in range(side):
                 for c in range(side):

@@ -117,14 +117,13 @@ class GridWorldSimulation(AgentBasedSimulation):
         """Nothing more to tell about an agent."""
         return {}
 
-    def render(self, **kwargs):
-        """Draws the present state.
+    def render(self, **kwargs) -> np.ndarray:
+        """A picture of the present state, uint8 [height, width, 3].
 
         Raises:
-            NotImplementedError: Always; use ``abmarl.render`` for pictures.
+            ImportError: The extra ``render`` is not installed.
         """
-        from abmarl.render import frame
-        from abmarl.render.scene import Scene
+        from abmarl.render import Scene, frame
 
         return frame(Scene.of(self))
 

@@ -27,6 +27,7 @@ from abmarl.kernels import turns as turns_kernels
 from tests.naive import action_masks, attack, dones, movement, windows
 from tests.naive.health import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
+from tests.kernels.worlds import known
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,14 @@ class Entry:
         variant: What is special about this way.
         engine: Function of a case that returns a list with an entry per world.
         twin: Function of (case, world) that returns such an entry.
-        suits: Function of a case: whether this entry can run on it.
+        suits: Function of a scenario: whether this entry can run on it.
     """
 
     kernel: str
     variant: str
     engine: Callable
     twin: Callable
-    suits: Callable = lambda case: True
+    suits: Callable = lambda scenario: True
 
     def __str__(self):
         return f"{self.kernel}[{self.variant}]" if self.variant else self.kernel
@@ -59,15 +60,15 @@ WEIGHTS = -0.1, 1.0, -1.0
 def attack_actor(case):
     return case.component(
         BinaryAttackActor,
-        attack_mapping=case.known(case.scenario.attack_mapping),
+        attack_mapping=known(case.scenario, case.scenario.attack_mapping),
         stacked_attacks=case.scenario.stacked_attacks,
     )
 
 
 def has(ability):
-    """Whether some agent of a case has an ability."""
-    return lambda case: any(
-        getattr(one, ability) is not None for one in case.scenario.world.agents
+    """Whether some agent of a scenario has an ability."""
+    return lambda scenario: any(
+        getattr(one, ability) is not None for one in scenario.world.agents
     )
 
 
@@ -89,7 +90,7 @@ def run_attacks(case):
 
 
 def naive_attacks(case, b):
-    world, mapping = case.naive[b], case.known(case.scenario.attack_mapping)
+    world, mapping = case.naive[b], known(case.scenario, case.scenario.attack_mapping)
     count = len(world.agents)
     attempted, hits, kills, killed = [False] * count, [0] * count, [0] * count, [False] * count
     rewards = [0.0] * count
@@ -126,7 +127,7 @@ def run_attack_masks(case):
 
 
 def naive_attack_masks(case, b):
-    mapping = case.known(case.scenario.attack_mapping)
+    mapping = known(case.scenario, case.scenario.attack_mapping)
     return {
         i: action_masks.attack_mask(case.naive[b], i, mapping) for i in able(case, "attack_range")
     }
@@ -230,7 +231,8 @@ def falling(case):
 
 def naive_show(case, b, look_at, *layers):
     world = case.naive[b]
-    looks, last_active = [], None
+    # At the start of an episode everybody counts as seen.
+    looks, last_active = [], [True] * len(world.agents)
     for look in range(3):
         if look == 1:
             for i in falling(case):
@@ -240,7 +242,7 @@ def naive_show(case, b, look_at, *layers):
         found = {}
         active = [agent.active for agent in world.agents]
         for i in able(case, "view_range"):
-            if active[i] or (last_active is not None and last_active[i]):
+            if active[i] or last_active[i]:
                 found[i] = look_at(world, i)
             else:
                 found[i] = np.full(window_shape(case, i, *layers), windows.MASKED).tolist()
@@ -287,9 +289,9 @@ def naive_counts(case, b):
     )
 
 
-def few_layers(case):
-    encodings = [agent.encoding for agent in case.scenario.world.agents]
-    return has("view_range")(case) and min(encodings) > 0 and max(encodings) < 20
+def few_layers(scenario):
+    encodings = [agent.encoding for agent in scenario.world.agents]
+    return has("view_range")(scenario) and min(encodings) > 0 and max(encodings) < 20
 
 
 # --- placement
@@ -379,14 +381,14 @@ def ignored(case):
 
 def targets(one):
     def parameters(case):
-        mapping = case.known(case.scenario.attack_mapping)
+        mapping = known(case.scenario, case.scenario.attack_mapping)
         return {"target_mapping": mapping, "sim_ends_if_one_done": one}
 
     return parameters
 
 
-def has_targets(case):
-    return bool(case.known(case.scenario.attack_mapping))
+def has_targets(scenario):
+    return bool(known(scenario, scenario.attack_mapping))
 
 
 # --- turns

@@ -14,7 +14,6 @@ from abmarl.gridworld import (
     MovingAgent,
     TeamAgent,
 )
-from abmarl.gridworld.store import Store
 from tests.naive.random_stream import streams
 from tests.naive.strategies import joint_actions, scenarios
 from tests.naive.world import NaiveWorld
@@ -39,7 +38,8 @@ CLASSES = {
 
 @st.composite
 def cases(draw, feasible=False, far=True):
-    """A ``Case``: a scenario, also with abilities missing, far ranges and large encodings."""
+    """What a ``Case`` is made of: a scenario, also with abilities missing, far ranges and large
+    encodings, and actions."""
     scenario = draw(scenarios(feasible=feasible))
     actions = draw(joint_actions(scenario.world))
     factor = draw(st.sampled_from(FACTORS))
@@ -56,7 +56,7 @@ def cases(draw, feasible=False, far=True):
             change[name] = draw(st.sampled_from([7, 11, 26] if name == "move_range" else [7, 11]))
         changes.append(change)
     rename = {encoding: encoding * factor for encoding in scenario.encodings}
-    return Case(relabelled(scenario, changes, rename), actions)
+    return relabelled(scenario, changes, rename), actions
 
 
 def relabelled(scenario, changes, rename):
@@ -138,10 +138,7 @@ class Case:
         self.naive_streams = [streams(scenario.seed, k) for k in range(num_worlds)]
         self.agents = engine_agents(world.agents)
         grid = Grid(world.rows, world.cols, scenario.overlapping)
-        grid.bind(self.agents)
-        self.store = Store(
-            world.rows, world.cols, grid.overlapping, self.agents, num_worlds, bind=False
-        )
+        self.store = grid.bind(self.agents).replicate(num_worlds)
         self.grid = grid.replicate(self.store)
         self.store.seed(scenario.seed)
         self.parts = [self.store.shard(b, b + 1) for b in range(num_worlds)]
@@ -161,12 +158,6 @@ class Case:
     def component(self, kind, **parameters):
         """A component of the engine on this case's store."""
         return kind(agents=self.agents, grid=self.grid, **parameters)
-
-    def known(self, mapping):
-        """A mapping of encodings without those that no agent has, which the engine refuses."""
-        kinds = {agent.encoding for agent in self.scenario.world.agents}
-        cut = {key: others & kinds for key, others in mapping.items() if key in kinds}
-        return {key: others for key, others in cut.items() if others}
 
     def rows_of(self, widths):
         """Rows for agents with so many entries ({number: entries}), and the array's size."""
@@ -216,3 +207,10 @@ class Case:
             "cells": world.cells,
             "streams": [stream.words for stream in self.naive_streams[b]],
         }
+
+
+def known(scenario, mapping):
+    """A mapping of encodings without those that no agent has, which the engine refuses."""
+    kinds = {agent.encoding for agent in scenario.world.agents}
+    cut = {key: others & kinds for key, others in mapping.items() if key in kinds}
+    return {key: others for key, others in cut.items() if others}

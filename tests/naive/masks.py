@@ -4,6 +4,8 @@ Offsets are (row, column) relative to the observer. All geometry is done in half
 corners of cells are odd integers and their centres are even ones, so that it is exact.
 """
 
+from functools import lru_cache
+
 
 def window_offsets(radius):
     """The offsets of a window in reading order."""
@@ -24,6 +26,7 @@ def tangent_rays(blocker):
     return first, last
 
 
+@lru_cache(maxsize=None)
 def hides(blocker, cell):
     """True when an agent at offset ``blocker`` hides the cell at offset ``cell``."""
     if blocker == (0, 0) or cell == blocker:

@@ -1,0 +1,86 @@
+"""Every kernel, called through the method of its component, on 1 to 1,024 team battles."""
+
+import pytest
+
+from abmarl.gridworld.observer import (
+    PositionCenteredEncodingObserver,
+    StackedPositionCenteredEncodingObserver,
+    TeamObserver,
+)
+from benchmarks.stage import Recorded, Stage
+from benchmarks.worlds import Play, battle
+
+pytestmark = pytest.mark.parametrize("worlds", [1, 64, 1024])
+
+ENCODINGS = (PositionCenteredEncodingObserver,)
+COUNTS = (StackedPositionCenteredEncodingObserver,)
+WALLS = {"walls": 6, "blocking": True}
+
+
+@pytest.fixture
+def timed(benchmark, per_agent, warm_up, worlds, request):
+    """Measures ``call(stage)`` on a battle; ``rewinds``: the call changes the state."""
+
+    def measure(call, rewinds=False, **kwargs):
+        benchmark.group = f"{request.node.originalname.removeprefix('test_')}, {worlds} worlds"
+        play = Play(battle(**kwargs), worlds, warm_up)
+        stage = Stage(play)
+        per_agent(play.acting())
+        if rewinds:
+            benchmark.pedantic(call, args=(stage,), setup=stage.rewind, rounds=200, warmup_rounds=1)
+        else:
+            benchmark(call, stage)
+
+    return measure
+
+
+@pytest.mark.parametrize("attack_range", [1, 3])
+@pytest.mark.parametrize("walls", [{}, WALLS], ids=["open", "blockers"])
+def test_attack(timed, worlds, attack_range, walls):
+    timed(Stage.attack, rewinds=True, attack_range=attack_range, **walls)
+
+
+def test_move(timed, worlds):
+    timed(Stage.move, rewinds=True)
+
+
+@pytest.mark.parametrize("walls", [{}, WALLS], ids=["open", "blockers"])
+@pytest.mark.parametrize(
+    "observers", [ENCODINGS, COUNTS, (TeamObserver,)], ids=["encodings", "stacked", "teams"]
+)
+def test_windows(timed, worlds, observers, walls):
+    timed(Stage.observe, observers=observers, **walls)
+
+
+@pytest.mark.parametrize("corners", [True, False], ids=["start_cells", "random_cells"])
+def test_placement(timed, worlds, corners):
+    timed(lambda stage: stage.start(0), corners=corners)
+
+
+def test_health(timed, worlds):
+    timed(lambda stage: stage.start(1))
+
+
+def test_done(timed, worlds):
+    timed(Stage.done)
+
+
+@pytest.mark.parametrize("random", [False, True], ids=["fixed", "random"])
+def test_turns(timed, worlds, random):
+    timed(lambda stage: stage.take_turns(random))
+
+
+def test_masks(timed, worlds):
+    timed(lambda stage: stage.play.vec.action_masks())
+
+
+def test_sampling(timed, worlds):
+    timed(lambda stage: stage.play.vec.sample_actions())
+
+
+def test_close_step(benchmark, per_agent, warm_up, worlds):
+    benchmark.group = f"close_step, {worlds} worlds"
+    play = Play(battle(), worlds, warm_up)
+    recorded = Recorded(play)
+    per_agent(play.acting())
+    benchmark.pedantic(recorded, setup=recorded.rewind, rounds=200, warmup_rounds=1)

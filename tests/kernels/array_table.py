@@ -1,0 +1,297 @@
+"""The rest of the table: kernels on plain arrays, which need no world.
+
+``ArrayEntry.engine(given)`` and ``ArrayEntry.twin(given)`` return the same as nested lists; given
+is drawn from ``ArrayEntry.inputs``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from abmarl.kernels import cells, episode, sight, streams
+from tests.kernels import loops
+from tests.naive import masks
+from tests.naive.random_stream import streams as naive_streams
+
+
+@dataclass(frozen=True)
+class ArrayEntry:
+    """One way to run a kernel on arrays; see the head of the file."""
+
+    kernel: str
+    variant: str
+    inputs: Any
+    engine: Callable
+    twin: Callable
+
+    def __str__(self):
+        return f"{self.kernel}[{self.variant}]" if self.variant else self.kernel
+
+
+# --- cells: (rows, cols, pad, positions [M, 2])
+
+
+@st.composite
+def padded_positions(draw):
+    rows, cols = draw(st.integers(1, 1000)), draw(st.integers(1, 1000))
+    one = st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1))
+    return rows, cols, draw(st.integers(1, 40)), draw(st.lists(one, min_size=1, max_size=30))
+
+
+def run_ravel(given):
+    _, cols, pad, positions = given
+    found = np.zeros(len(positions), np.int64)
+    cells.ravel_cells(np.array(positions), cols + 2 * pad, pad, found)
+    return found.tolist()
+
+
+def naive_ravel(given):
+    rows, cols, pad, positions = given
+    return [
+        int(np.ravel_multi_index((r + pad, c + pad), (rows + 2 * pad, cols + 2 * pad)))
+        for r, c in positions
+    ]
+
+
+def run_unravel(given):
+    _, cols, pad, positions = given
+    found = np.zeros((2, len(positions), 2), np.int32)
+    cells.unravel_cells(np.array([naive_ravel(given)] * 2), cols + 2 * pad, pad, found)
+    return found.tolist()
+
+
+def naive_unravel(given):
+    return [[list(cell) for cell in given[3]]] * 2
+
+
+# --- sight: (reach, offsets of blockers); tables up to range 24, the rule beyond
+
+
+def naive_hidden(reach, blockers):
+    inside = [b for b in blockers if max(map(abs, b)) <= reach]
+    return sorted(
+        cell for cell in masks.window_offsets(reach) if any(masks.hides(b, cell) for b in inside)
+    )
+
+
+@st.composite
+def blockers(draw, ranges):
+    reach = draw(st.sampled_from(ranges))
+    # Some stand outside of the window: they hide nothing.
+    offset = st.integers(-reach - 1, reach + 1)
+    return reach, draw(st.lists(st.tuples(offset, offset), max_size=5, unique=True))
+
+
+def run_hidden(tabled):
+    def run(given):
+        reach, offsets = given
+        pad = reach + 1
+        width = 2 * pad + 1
+        words = ((2 * reach + 1) ** 2 + 63) // 64
+        # The second of two worlds; blockers are read eight cells at a time, beyond the end too.
+        walls = np.zeros(2 * width * width + 8, np.uint8)
+        centre = width * width + pad * width + pad
+        for dr, dc in offsets:
+            walls[centre + dr * width + dc] = 1
+        starts = np.full(pad + 1, -1, np.int64)
+        table = np.zeros(1, np.uint64)
+        if tabled:
+            table, starts[reach] = tables(reach), 0
+        hidden = np.full(words, np.uint64(2**64 - 1))
+        found = sight.hidden_cells(centre, reach, width, walls, table, starts, hidden)
+        bits = [(int(hidden[k >> 6]) >> (k & 63)) & 1 for k in range(64 * words)]
+        cells_of = masks.window_offsets(reach)
+        inside = [o for o in offsets if max(map(abs, o)) <= reach]
+        if not found:
+            return [bool(inside), []]
+        return [True, sorted(cell for cell, bit in zip(cells_of, bits, strict=False) if bit)]
+
+    return run
+
+
+@lru_cache(None)
+def tables(reach):
+    words = ((2 * reach + 1) ** 2 + 63) // 64
+    table = np.zeros((2 * reach + 1) ** 2 * words, np.uint64)
+    sight.sight_table(reach, words, table, 0)
+    return table
+
+
+def naive_hidden_cells(given):
+    reach, offsets = given
+    inside = [o for o in offsets if max(map(abs, o)) <= reach]
+    return [bool(inside), naive_hidden(reach, offsets)]
+
+
+# --- streams: (seed, ranges [K] of (low, high))
+
+
+@st.composite
+def ranges(draw):
+    low = st.integers(-5, 5)
+    # Many of the large ones are drawn again by the rule that avoids bias.
+    size = st.sampled_from([1, 2, 3, 5, 49, 2**31 + 1, 3 * 2**30, 2**32 - 1])
+    entries = draw(st.lists(st.tuples(low, size), min_size=1, max_size=8))
+    return draw(st.integers(0, 2**63)), [(low, low + size - 1) for low, size in entries]
+
+
+def run_samples(given):
+    seed, entries = given
+    states = np.array([[stream.words for stream in naive_streams(seed, b)] for b in range(3)])
+    rng = np.ascontiguousarray(states[:, 2].astype(np.uint64))
+    low, high = (np.array(bound) for bound in zip(*entries, strict=True))
+    # World after world, the entries of each in reverse.
+    where = np.array([(len(entries) - 1 - k, len(entries)) for k in range(len(entries))])
+    out = np.zeros(3 * len(entries), np.int64)
+    streams.draw_samples(rng, low, high, where, out)
+    return [out.reshape(3, -1)[:, ::-1].tolist(), rng.tolist()]
+
+
+def naive_samples(given):
+    seed, entries = given
+    sampling = [naive_streams(seed, b)[2] for b in range(3)]
+    found = [loops.draw_samples(stream, entries) for stream in sampling]
+    return [found, [stream.words for stream in sampling]]
+
+
+# --- episode
+
+
+@st.composite
+def ends_of_steps(draw):
+    worlds, agents = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+
+    def grid(entry):
+        row = st.lists(entry, min_size=agents, max_size=agents)
+        return draw(st.lists(row, min_size=worlds, max_size=worlds))
+
+    def line(entry):
+        return draw(st.lists(entry, min_size=worlds, max_size=worlds))
+
+    running = line(st.sampled_from([True, True, False]))
+    alive = grid(st.booleans())
+    return {
+        "done": grid(st.sampled_from([False, False, True])),
+        "over": line(st.sampled_from([False, False, True])),
+        "horizon": draw(st.integers(0, 4)),
+        "rewards": grid(st.floats(-2, 2)),
+        "running": running,
+        # A world that is not running has nobody who acts.
+        "alive": [
+            [one and running[b] for one in row] for b, row in enumerate(alive)
+        ],
+        "length": line(st.integers(0, 4)),
+        "returns": grid(st.floats(-2, 2)),
+    }
+
+
+def run_close_step(given):
+    arrays = {
+        name: np.array(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    shape = arrays["done"].shape
+    terminated, truncated = np.ones((2, *shape), bool)
+    ended = np.ones(shape[0], bool)
+    count = episode.close_step(**arrays, terminated=terminated, truncated=truncated, ended=ended)
+    assert count == ended.sum()
+    found = terminated, truncated, ended, arrays["length"], arrays["alive"], arrays["returns"]
+    return [list(row) for row in zip(*(array.tolist() for array in found), strict=True)]
+
+
+def naive_close_step(given):
+    found = []
+    for b in range(len(given["over"])):
+        alive, returns = list(given["alive"][b]), list(given["returns"][b])
+        result = loops.close_step(
+            given["done"][b], given["over"][b], given["horizon"], given["rewards"][b],
+            given["running"][b], alive, given["length"][b], returns,
+        )  # fmt: skip
+        found.append([*result, alive, returns])
+    return found
+
+
+@st.composite
+def addends(draw):
+    worlds, agents = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    odd = st.sampled_from([float("nan"), float("inf"), float("-inf"), 1e308])
+    entry = st.one_of(st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2), odd)
+    row = st.lists(entry, min_size=agents, max_size=agents)
+    plain = st.lists(st.floats(-2, 2), min_size=agents, max_size=agents)
+    return (
+        draw(st.lists(row, min_size=worlds, max_size=worlds)),
+        draw(st.lists(plain, min_size=worlds, max_size=worlds)),
+    )
+
+
+def run_add_rewards(given):
+    addend, rewards = map(np.array, given)
+    return [int(episode.add_rewards(addend, rewards)), rewards.tolist()]
+
+
+def naive_add_rewards(given):
+    addend, rewards = given
+    rewards = [list(row) for row in rewards]
+    return [loops.add_rewards(addend, rewards), rewards]
+
+
+@st.composite
+def turn_lists(draw):
+    agents = draw(st.integers(1, 6))
+    order = st.permutations(range(agents))
+    worlds = draw(st.lists(st.tuples(order, st.integers(0, agents)), min_size=1, max_size=3))
+    return [list(turns) for turns, _ in worlds], [count for _, count in worlds]
+
+
+def run_reward_turns(given):
+    turns, count = (np.array(part) for part in given)
+    rewards = np.full(turns.shape, 0.5)
+    episode.reward_turns(turns, count, -0.01, rewards)
+    return rewards.tolist()
+
+
+def naive_reward_turns(given):
+    return [
+        [0.5 + -0.01 if i in turns[:count] else 0.5 for i in range(len(turns))]
+        for turns, count in zip(*given, strict=True)
+    ]
+
+
+bounded = st.tuples(
+    st.lists(st.integers(-4, 4), max_size=9), st.integers(-4, 0), st.integers(0, 4)
+)
+
+
+def run_outside(given):
+    values, low, high = given
+    return bool(episode.outside(np.array(values, np.int8), np.int8(low), np.int8(high)))
+
+
+def naive_outside(given):
+    values, low, high = given
+    return any(not low <= value <= high for value in values)
+
+
+ARRAY_TABLE = [
+    ArrayEntry("cells.ravel_cells", "", padded_positions(), run_ravel, naive_ravel),
+    ArrayEntry("cells.unravel_cells", "", padded_positions(), run_unravel, naive_unravel),
+    ArrayEntry(
+        "sight.sight_table", "", blockers(range(8)), run_hidden(True), naive_hidden_cells
+    ),
+    ArrayEntry(
+        "sight.hidden_cells", "tables", blockers([0, 1, 2, 3, 3, 3, 7, 10]), run_hidden(True),
+        naive_hidden_cells,
+    ),
+    ArrayEntry(
+        "sight.hidden_cells", "rule", blockers([1, 2, 3, 3, 7, 10, 25]), run_hidden(False),
+        naive_hidden_cells,
+    ),
+    ArrayEntry("streams.draw_samples", "", ranges(), run_samples, naive_samples),
+    ArrayEntry("episode.close_step", "", ends_of_steps(), run_close_step, naive_close_step),
+    ArrayEntry("episode.add_rewards", "", addends(), run_add_rewards, naive_add_rewards),
+    ArrayEntry("episode.reward_turns", "", turn_lists(), run_reward_turns, naive_reward_turns),
+    ArrayEntry("episode.outside", "", bounded, run_outside, naive_outside),
+]  # fmt: skip
