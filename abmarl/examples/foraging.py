@@ -38,7 +38,7 @@ def foraging(rows=20, cols=20, num_foragers=1, num_hunters=0, num_resources=30):
     """Foragers collect resources within 1 cell; hunters kill foragers within 2 cells.
 
     Rewards: +1 for a resource or a kill, -0.05 for a move that fails, -0.01 a step. Everybody
-    starts on an empty cell at random; later, cells can be shared. The world is done when all resources are
+    starts on an empty cell; later, cells can be shared. The world is done when all resources are
     collected or, with hunters, when all foragers are dead.
 
     Args:

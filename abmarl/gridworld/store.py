@@ -2,38 +2,23 @@
 
 import numpy as np
 
-from abmarl.gridworld.fields import Field, Trait, declared
-from abmarl.gridworld.padding import Padding
+from abmarl.gridworld.fields import Field, declared
+from abmarl.gridworld.form import narrow
+from abmarl.gridworld.roster import Roster
 from abmarl.gridworld.seeding import fresh_seed, world_streams
-from abmarl.kernels.occupancy import clear_worlds, enter_cell, leave_cell, may_enter
-
-# Parameters of agents, shared by all worlds; one record travels to the kernels as one argument.
-TRAITS = np.dtype(
-    [
-        ("attack_strength", np.float64),
-        ("attack_accuracy", np.float64),
-        ("initial_health", np.float64),
-        ("encoding", np.int32),
-        ("kind", np.int32),
-        ("view_range", np.int32),
-        ("move_range", np.int32),
-        ("attack_range", np.int32),
-        ("simultaneous_attacks", np.int32),
-        ("blocking", np.bool_),
-    ],
-    align=True,
-)
+from abmarl.gridworld.single import SingleWorld
+from abmarl.kernels.occupancy import clear_worlds
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
 SHOWN = "shown:"
 
 
-class Store:
+class Store(SingleWorld, Roster):
     """The arrays of B worlds of N agents.
 
+    What is the same in all worlds is that of ``Roster``.
+
     Attributes:
-        ids: The agents' ids in their order; ``index`` maps an id to its number.
-        traits: Record array [N] of the agents' parameters, the same in all worlds.
         active: bool [B, N], alive and on the grid.
         health: float64 [B, N], in [0, 1].
         rewards: float64 [B, N], added up until they are read.
@@ -44,33 +29,20 @@ class Store:
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
-    ``slot_dtype`` is an unsigned dtype that holds the number of any agent.
-
     The arrays are changed in place and never replaced. Whoever writes to them outside of the
     components calls ``touch()`` so that cached observations are made anew.
     """
 
     def __init__(self, rows, cols, overlapping, agents):
-        self.rows, self.cols, self.num_worlds = rows, cols, 1
-        self.ids = list(agents)
-        self.index = {name: slot for slot, name in enumerate(self.ids)}
-        self.num_agents = len(self.ids)
-        self._read_traits(agents)
-        self.padding = Padding(rows, cols, self.traits)
-        self._relate(overlapping)
+        super().__init__(rows, cols, overlapping, agents)
+        self.num_worlds = 1
         self._allocate()
-        self.start = np.zeros(self.num_agents, self.cell.dtype)
-        self.initial_teams = self.traits["encoding"].astype(np.int16)
-        for slot, agent in enumerate(agents.values()):
-            self.set_start(slot, agent.initial_position)
-            team = getattr(agent, "initial_team", None)
-            if team is not None:
-                self.initial_teams[slot] = team
+        for agent in agents.values():
             for name, field in declared(type(agent), Field).items():
                 self.require(name, field.dtype, field.shape, field.default, reset=True)
         self.seed()
         for slot, agent in enumerate(agents.values()):
-            self._bind(slot, agent)
+            self.bind(slot, agent)
 
     def replicate(self, num_worlds: int) -> "Store":
         """Room for many worlds of the same agents, none of them started yet."""
@@ -84,48 +56,13 @@ class Store:
             twin.require(name, array.dtype, array.shape[2:], default, reset)
         return twin
 
-    def _read_traits(self, agents):
-        full = max(self.rows, self.cols) - 1
-        self.traits = np.zeros(self.num_agents, TRAITS)
-        self.traits["initial_health"] = np.nan
-        for name in TRAITS.names:
-            if name != "kind":
-                column = self.traits[name]
-                for slot, agent in enumerate(agents.values()):
-                    value = getattr(agent, name, None)
-                    if isinstance(value, str):
-                        value = full
-                    if value is not None:
-                        column[slot] = value
-        for agent in agents.values():
-            if agent.encoding is None:
-                raise ValueError(
-                    f"Agent {agent.id!r} has no encoding; give it one, an int such as 1."
-                )
-
-    def _relate(self, overlapping):
-        """Numbers the encodings and says which of them may share a cell."""
-        self.kinds, self.traits["kind"] = np.unique(self.traits["encoding"], return_inverse=True)
-        self.overlap = self.relation(overlapping)
-        # With all agents of a cell of one encoding, that encoding stands in ``top``.
-        self.uniform = not (self.overlap & ~np.eye(len(self.kinds), dtype=bool)).any()
-
-    def relation(self, mapping) -> np.ndarray:
-        """``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
-        matrix = np.zeros((len(self.kinds), len(self.kinds)), bool)
-        for k, encoding in enumerate(self.kinds):
-            matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))
-        return matrix
-
     def _allocate(self):
         self.version = 0
         self._fields = {}
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
-        encodings = self.traits["encoding"]
-        extremes = (-2, encodings.min(), encodings.max())
-        label = np.result_type(*(np.min_scalar_type(value) for value in extremes))
-        number = np.promote_types(np.min_scalar_type(-1 - agents), np.int16)
-        self.slot_dtype = np.dtype(f"u{number.itemsize}")
+        # The dtype that windows of encodings have: rows of cells are copied into them as they are.
+        label = narrow(min(-2, self.kinds[0]), self.kinds[-1])
+        number = np.dtype(f"i{self.slot_dtype.itemsize}")
         walls = cells if self.traits["blocking"].any() else 1
         self.active = np.ones((worlds, agents), bool)
         self.health = np.ones((worlds, agents))
@@ -142,7 +79,6 @@ class Store:
         self.streams = np.zeros((worlds, 4), np.uint64)
         self.sight_streams = np.zeros((worlds, 4), np.uint64)
         self.sample_streams = np.zeros((worlds, 4), np.uint64)
-        self.encodings = np.ascontiguousarray(encodings)[None]
         self.hidden = self.padding.scratch()
 
     _STATE = (
@@ -256,111 +192,6 @@ class Store:
         part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
         part._fields = _FieldSlices(self, low, high)
         return part
-
-    # --- the views of single agents ---
-
-    def _bind(self, slot, agent):
-        """Moves what the agent holds into the arrays; from then on it reads and writes them."""
-        names = ("active", "health", *declared(type(agent), Field))
-        values = {name: getattr(agent, name) for name in names}
-        position = agent.position
-        for name in (*declared(type(agent), Trait), *names, "position"):
-            agent.__dict__.pop(name, None)
-        agent._store, agent._slot = self, slot
-        for name, value in values.items():
-            getattr(self, name)[0, slot] = value
-        if position is not None:
-            self.set_position(slot, position)
-
-    def trait(self, name, slot):
-        """A parameter of one agent as a Python number."""
-        value = self.traits[name].item(slot)
-        return None if value != value else value
-
-    def set_trait(self, name, slot, value):
-        """Changes a parameter of one agent.
-
-        Raises:
-            ValueError: The store was laid out for other values.
-        """
-        if name == "encoding" and value != self.traits["encoding"][slot]:
-            raise ValueError("An agent's encoding cannot change once it is in a simulation.")
-        if name == "blocking" and value != self.traits["blocking"][slot]:
-            raise ValueError("Whether an agent blocks cannot change once it is in a simulation.")
-        if isinstance(value, str):
-            value = max(self.rows, self.cols) - 1
-        if name == "view_range" and value > self.padding.pad:
-            raise ValueError(
-                f"view_range can be {self.padding.pad} at most in this simulation, got {value}; "
-                "build the simulation with the largest range that is needed."
-            )
-        self.traits[name][slot] = np.nan if value is None else value
-        self.touch()
-
-    def set_start(self, slot, position):
-        """Sets the initial cell of one agent; None: a random one."""
-        if position is None:
-            self.start[slot] = 0
-        else:
-            row, col = int(position[0]), int(position[1])
-            if not (0 <= row < self.rows and 0 <= col < self.cols):
-                raise ValueError(
-                    f"Agent {self.ids[slot]!r} starts at ({row}, {col}), which is not on the "
-                    f"{self.rows} x {self.cols} grid."
-                )
-            self.start[slot] = self.padding.ravel(row, col)
-
-    def position_of(self, slot):
-        """int array (row, column) of one agent of world 0, or None."""
-        p = self.cell.item(slot)
-        return np.array(self.padding.unravel(p)) if p else None
-
-    def set_position(self, slot, position):
-        """Moves one agent of world 0, on the grid if it is there.
-
-        Raises:
-            ValueError: The cell is not on the grid or not available.
-        """
-        row, col = (int(v) for v in position)
-        if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
-        p = self.padding.ravel(row, col)
-        if p == self.cell[0, slot]:
-            return
-        if not self.on_grid(slot):
-            self.cell[0, slot] = p
-        else:
-            if not self.may_enter(slot, p):
-                raise ValueError(f"Cell ({row}, {col}) is not available to {self.ids[slot]!r}.")
-            self.leave(slot)
-            self.enter(slot, p)
-        self.touch()
-
-    def occupants(self, p) -> list:
-        """The agents (numbers) of a cell of world 0, in the order in which they came."""
-        found, j = [], self.first.item(p)
-        while j >= 0:
-            found.append(j)
-            j = self.next_.item(j)
-        return found[::-1]
-
-    def on_grid(self, slot) -> bool:
-        """Whether an agent of world 0 stands on a cell."""
-        return slot in self.occupants(self.cell.item(slot))
-
-    def may_enter(self, slot, p) -> bool:
-        """Whether cell p of world 0 is available to an agent."""
-        return may_enter(slot, p, self.first, self.next_, self.top, self.traits, self.overlap)
-
-    def enter(self, slot, p):
-        """Puts an agent of world 0 on cell p."""
-        enter_cell(slot, p, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
-        self.touch()
-
-    def leave(self, slot):
-        """Takes an agent of world 0 off the grid."""
-        leave_cell(slot, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
-        self.touch()
 
 
 class _FieldSlices(dict):

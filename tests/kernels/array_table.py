@@ -141,8 +141,8 @@ def ranges(draw):
 
 def run_samples(given):
     seed, entries = given
-    states = np.array([[stream.words for stream in naive_streams(seed, b)] for b in range(3)])
-    rng = np.ascontiguousarray(states[:, 2].astype(np.uint64))
+    states = [naive_streams(seed, b)[2].words for b in range(3)]
+    rng = np.array(states, np.uint64)
     low, high = (np.array(bound) for bound in zip(*entries, strict=True))
     # World after world, the entries of each in reverse.
     where = np.array([(len(entries) - 1 - k, len(entries)) for k in range(len(entries))])

@@ -1,0 +1,131 @@
+"""Who the agents of a simulation are: all that is the same in every world."""
+
+import numpy as np
+
+from abmarl.gridworld.padding import Padding
+
+# Parameters of agents, shared by all worlds; one record travels to the kernels as one argument.
+TRAITS = np.dtype(
+    [
+        ("attack_strength", np.float64),
+        ("attack_accuracy", np.float64),
+        ("initial_health", np.float64),
+        ("encoding", np.int32),
+        ("kind", np.int32),
+        ("view_range", np.int32),
+        ("move_range", np.int32),
+        ("attack_range", np.int32),
+        ("simultaneous_attacks", np.int32),
+        ("blocking", np.bool_),
+    ],
+    align=True,
+)
+
+# What the arrays and spaces of a simulation are laid out for.
+_FIXED = ("encoding", "blocking", "view_range", "move_range", "simultaneous_attacks")
+
+
+class Roster:
+    """The agents in their order, with their parameters.
+
+    Attributes:
+        ids: The agents' ids; ``index`` maps an id to its number.
+        traits: Record array [N] of the agents' parameters.
+        kinds: int [K], the encodings, ascending; an agent's kind is its number in it.
+        encodings: int32 [1, N], the agents' encodings.
+        overlap: bool [K, K], the kinds that may share a cell; ``uniform``: only equal ones do.
+        start: [N], initial cells (0: none); ``initial_teams`` int16 [N].
+        padding: How cells are numbered.
+        slot_dtype: Unsigned dtype that holds the number of any agent.
+    """
+
+    def __init__(self, rows, cols, overlapping, agents):
+        self.rows, self.cols = rows, cols
+        self.ids = list(agents)
+        self.index = {name: slot for slot, name in enumerate(self.ids)}
+        self.num_agents = len(self.ids)
+        number = np.promote_types(np.min_scalar_type(-1 - self.num_agents), np.int16)
+        self.slot_dtype = np.dtype(f"u{number.itemsize}")
+        self._read_traits(agents)
+        self._relate(overlapping)
+        self.padding = Padding(rows, cols, self.traits)
+        self.start = np.zeros(self.num_agents, self.padding.dtype)
+        self.initial_teams = self.traits["encoding"].astype(np.int16)
+        for slot, agent in enumerate(agents.values()):
+            self.set_start(slot, agent.initial_position)
+            team = getattr(agent, "initial_team", None)
+            if team is not None:
+                self.initial_teams[slot] = team
+
+    def _read_traits(self, agents):
+        full = max(self.rows, self.cols) - 1
+        self.traits = np.zeros(self.num_agents, TRAITS)
+        self.traits["initial_health"] = np.nan
+        for name in TRAITS.names:
+            if name != "kind":
+                column = self.traits[name]
+                for slot, agent in enumerate(agents.values()):
+                    value = getattr(agent, name, None)
+                    if isinstance(value, str):
+                        value = full
+                    if value is not None:
+                        column[slot] = value
+        for agent in agents.values():
+            if agent.encoding is None:
+                raise ValueError(
+                    f"Agent {agent.id!r} has no encoding; give it one, an int such as 1."
+                )
+
+    def _relate(self, overlapping):
+        """Numbers the encodings and says which of them may share a cell."""
+        self.kinds, self.traits["kind"] = np.unique(self.traits["encoding"], return_inverse=True)
+        self.encodings = np.ascontiguousarray(self.traits["encoding"])[None]
+        self.overlap = self.relation(overlapping)
+        # With all agents of a cell of one encoding, that encoding stands in ``top``.
+        self.uniform = not (self.overlap & ~np.eye(len(self.kinds), dtype=bool)).any()
+
+    def relation(self, mapping) -> np.ndarray:
+        """``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
+        matrix = np.zeros((len(self.kinds), len(self.kinds)), bool)
+        for k, encoding in enumerate(self.kinds):
+            matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))
+        return matrix
+
+    def trait(self, name, slot):
+        """A parameter of one agent as a Python number."""
+        value = self.traits[name].item(slot)
+        return None if value != value else value
+
+    def set_trait(self, name, slot, value):
+        """Changes a parameter of one agent.
+
+        Raises:
+            ValueError: The simulation was laid out for the present value.
+        """
+        if name in _FIXED and value != self.traits[name][slot]:
+            raise ValueError(
+                f"{name} of agent {self.ids[slot]!r} cannot change once it is in a simulation; "
+                "build a new one."
+            )
+        farthest = max(self.rows, self.cols) - 1
+        if isinstance(value, str):
+            value = farthest
+        if name == "attack_range" and value > self.padding.pad < farthest:
+            raise ValueError(
+                f"attack_range can be {self.padding.pad} at most in this simulation, got {value}; "
+                "build it with the largest range that is needed."
+            )
+        self.traits[name][slot] = np.nan if value is None else value
+
+    def set_start(self, slot, position):
+        """Sets the initial cell of one agent; None: a random one."""
+        if position is None:
+            self.start[slot] = 0
+        else:
+            row, col = int(position[0]), int(position[1])
+            if not (0 <= row < self.rows and 0 <= col < self.cols):
+                raise ValueError(
+                    f"Agent {self.ids[slot]!r} starts at ({row}, {col}), which is not on the "
+                    f"{self.rows} x {self.cols} grid."
+                )
+            self.start[slot] = self.padding.ravel(row, col)
