@@ -42,6 +42,7 @@ class Plain:
         self.rewards = store.rewards.copy()
         self.kills = np.zeros(self.active.shape, np.int64)
         self.moved = np.zeros(self.active.shape, np.int64)
+        self.seed = np.array([88172645463325252], np.uint64)
         self.side = 2 * self.reach + 1
         self._saved = {name: getattr(self, name).copy() for name in self._VARIABLES}
 
@@ -56,7 +57,7 @@ class Plain:
         """See ``reference.attack``."""
         reference.attack(
             self.position, self.active, self.health, self.encoding, self.actions,
-            self.attack_range, self.rewards, self.kills,
+            self.attack_range, self.seed, self.rewards, self.kills,
         )  # fmt: skip
 
     def move(self):
@@ -137,7 +138,9 @@ def reset(corners):
     arrays = plain.position, plain.active, plain.health
     return Contest(
         stage.start_episode,
-        lambda: reference.place(starts, plain.encoding, plain.rows, plain.cols, *arrays),
+        lambda: reference.place(
+            starts, plain.encoding, plain.rows, plain.cols, plain.seed, *arrays
+        ),
     )
 
 

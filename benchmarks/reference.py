@@ -3,7 +3,7 @@
 Agents are rows of [B, N] arrays with row and column; whoever wants to know who is where asks all
 of them. ``position`` is int [B, N, 2], ``active`` bool [B, N], ``encoding`` int [N], ``actions``
 int [B, N, 3] (attack, row step, column step). Teams overlap with themselves only, and everybody
-attacks every other team.
+attacks every other team. ``seed`` is uint64 [1], not 0.
 """
 
 import numba
@@ -89,9 +89,17 @@ def masked_windows(position, active, encoding, blocking, viewers, reach, rows, c
 
 
 @numba.njit
-def attack(position, active, health, encoding, actions, reach, rewards, kills):
+def _random(seed, below):
+    """A random number below another one; ``seed`` is uint64 [1]."""
+    seed[0] ^= seed[0] << np.uint64(13)
+    seed[0] ^= seed[0] >> np.uint64(7)
+    seed[0] ^= seed[0] << np.uint64(17)
+    return np.int64(seed[0] % np.uint64(below))
+
+
+@numba.njit
+def attack(position, active, health, encoding, actions, reach, seed, rewards, kills):
     """Attackers hit a random agent of another team in reach, with strength 1."""
-    seed = np.uint64(88172645463325252)
     for b in range(position.shape[0]):
         for i in range(position.shape[1]):
             kills[b, i] = 0
@@ -107,10 +115,7 @@ def attack(position, active, health, encoding, actions, reach, rewards, kills):
                 if abs(position[b, j, 1] - position[b, i, 1]) > reach:
                     continue
                 found += 1
-                seed ^= seed << np.uint64(13)
-                seed ^= seed >> np.uint64(7)
-                seed ^= seed << np.uint64(17)
-                if seed % np.uint64(found) == 0:
+                if _random(seed, found) == 0:
                     target = j
             if target < 0:
                 rewards[b, i] -= 0.1
@@ -136,9 +141,9 @@ def move(position, active, encoding, actions, rows, cols, rewards, moved):
             free = 0 <= row < rows and 0 <= col < cols
             if free:
                 for j in range(position.shape[1]):
-                    if active[b, j] and encoding[j] != encoding[i]:
-                        if position[b, j, 0] == row and position[b, j, 1] == col:
-                            free = False
+                    there = position[b, j, 0] == row and position[b, j, 1] == col
+                    if there and active[b, j] and encoding[j] != encoding[i]:
+                        free = False
             if free:
                 position[b, i, 0], position[b, i, 1] = row, col
             else:
@@ -159,7 +164,7 @@ def done(active, encoding, finished, over):
 
 
 @numba.njit
-def place(starts, encoding, rows, cols, position, active, health):
+def place(starts, encoding, rows, cols, seed, position, active, health):
     """Starts episodes: agents on their start cells, or on random ones where they may be.
 
     ``starts`` is int [N, 2], below 0 where the cell is random.
@@ -173,7 +178,7 @@ def place(starts, encoding, rows, cols, position, active, health):
             if row >= 0:
                 free = True
             while not free:
-                row, col = np.random.randint(0, rows), np.random.randint(0, cols)
+                row, col = _random(seed, rows), _random(seed, cols)
                 free = True
                 for j in range(i):
                     if position[b, j, 0] == row and position[b, j, 1] == col:
@@ -190,9 +195,9 @@ def move_masks(position, active, encoding, rows, cols, out):
                 row, col = position[b, i, 0] + step // 3 - 1, position[b, i, 1] + step % 3 - 1
                 free = active[b, i] and 0 <= row < rows and 0 <= col < cols
                 for j in range(position.shape[1]):
-                    if active[b, j] and encoding[j] != encoding[i]:
-                        if position[b, j, 0] == row and position[b, j, 1] == col:
-                            free = False
+                    there = position[b, j, 0] == row and position[b, j, 1] == col
+                    if there and active[b, j] and encoding[j] != encoding[i]:
+                        free = False
                 out[b, i, step // 3, step % 3] = free or step == 4
 
 

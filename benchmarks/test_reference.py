@@ -53,7 +53,7 @@ def test_move():
 def test_attack():
     """With one attacker in a world, what happens does not depend on who is chosen."""
     stage, plain = staged()
-    flat, rows_of, _ = stage.actions.buffers["attack"]
+    flat, rows_of, *_ = stage.actions.buffers["attack"]
     flat[:] = 0
     plain.actions[:, :, 0] = 0
     for b in range(32):

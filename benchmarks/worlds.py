@@ -1,5 +1,7 @@
 """The worlds that are measured: team battles of every size, played with random actions."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from abmarl.examples import BattleAgent, TeamBattleSim
@@ -69,8 +71,9 @@ class Play:
     Args:
         sim: The simulation to multiply.
         num_envs: How many worlds.
-        warm_up: Steps to play first. Meanwhile the worlds are started one after another, so that
-            they are at every stage of an episode and one step costs as much as the next.
+        warm_up: Steps to play first.
+        stagger: Whether to start the worlds one after another meanwhile, so that they are at every
+            stage of an episode and one step costs as much as the next.
         kwargs: For ``sim.vectorize``.
 
     Attributes:
@@ -78,14 +81,14 @@ class Play:
         active: Agents that act in a step, on average of the warm-up.
     """
 
-    def __init__(self, sim, num_envs, warm_up=HORIZON, **kwargs):
+    def __init__(self, sim, num_envs, warm_up=HORIZON, stagger=True, **kwargs):
         self.vec = sim.vectorize(num_envs, **{"seed": 0, "horizon": HORIZON, **kwargs})
         self.vec.reset()
         self.pool = action_pool(self.vec)
         self._count = 0
         bounds = np.linspace(0, num_envs, warm_up + 1).astype(int)
-        for low, high in zip(bounds[:-1], bounds[1:], strict=True):
-            if 0 < low < high:
+        for low, high in pairwise(bounds):
+            if stagger and 0 < low < high:
                 self.vec.reset(worlds=np.arange(low, high))
             self.step()
         self.active = self.acting()

@@ -27,6 +27,7 @@ class ChannelComponent(Component):
         # One form for all agents that are alike; 100,000 agents must not take a dict each.
         self.forms = []
         self.form_of = np.full(self.store.num_agents, -1, np.int16)
+        self._nulls = []
         self._offered = {}
         self._layout = None
         for slot, agent in enumerate(self.agents.values()):
@@ -54,6 +55,11 @@ class ChannelComponent(Component):
         number = self.form_of[slot]
         return self.forms[number] if number >= 0 else None
 
+    def null_of(self, slot):
+        """The null point of an agent; None when it has none or no such channel."""
+        number = self.form_of[slot]
+        return self._nulls[number] if number >= 0 else None
+
     @property
     def layout(self) -> Layout:
         """Where the entries of all agents lie in a flat array: a block per shape."""
@@ -76,12 +82,14 @@ class ChannelComponent(Component):
         if key is None:
             key = repr(self.space(agent))
         if key not in self._offered:
-            self._offered[key] = len(self.forms), self.null(agent)
+            self._offered[key] = len(self.forms)
             self.forms.append(Form(self.space(agent)))
-        self.form_of[slot], null = self._offered[key]
-        self._put(agent, f"{self.side}_space", self.form(slot).space)
-        if null is not None:
-            self._put(agent, f"null_{self.side}", null)
+            self._nulls.append(self.null(agent))
+        number = self._offered[key]
+        self.form_of[slot] = number
+        self._put(agent, f"{self.side}_space", self.forms[number].space)
+        if self._nulls[number] is not None:
+            self._put(agent, f"null_{self.side}", self._nulls[number])
 
     def _put(self, agent, attribute, value):
         channels = getattr(agent, attribute)

@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 
-from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.registry import find_component
@@ -88,7 +88,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             keys = [actor.key for actor in actors]
             raise ValueError(f"Two actors have the same channel; each needs its own: {keys}.")
         self._rules = RewardRules(self._declared_rewards, actors, self.store)
-        self._actions = None
+        self._reader = ActionReader(self._arrays, self.actors)
         self._done_version = self._obs_version = -1
 
     # --- what happens, on arrays ---
@@ -160,7 +160,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         """
         if not self.actors and type(self).step_batch is SmartGridWorldSimulation.step_batch:
             raise TypeError(f"{type(self).__name__} has no actors; declare some, or define step.")
-        actions = self._read(action_dict)
+        actions = self._reader.read(action_dict)
         if not self.runs_foreign_code:
             self.play(actions)
             return
@@ -170,58 +170,6 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         except BaseException:
             self.load_state_dict(before)
             raise
-
-    def _read(self, action_dict):
-        if self._actions is None:
-            self._actions = Actions(self.store, self.actors)
-            for key, actor in self.actors.items():
-                self._actions.buffers[key] = actor.buffer()
-            self._readers = self._make_readers()
-        store, readers = self._arrays, self._readers
-        index = store.index
-        slots = []
-        for agent_id, chosen in action_dict.items():
-            slot = index.get(agent_id)
-            if slot is None:
-                raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
-            known = readers[slot]
-            if not isinstance(chosen, dict):
-                raise ValueError(
-                    f"The action of agent {agent_id!r} must be a dict with channels "
-                    f"{[key for key, *_ in known]}, got {chosen!r}."
-                )
-            count = 0
-            for key, actor, form, flat, at in known:
-                if key in chosen:
-                    count += 1
-                    if not form.put(chosen[key], flat, at):
-                        actor.refuse(slot, chosen[key])
-                else:
-                    form.put(actor.null(self.agents[agent_id]), flat, at)
-            if count != len(chosen):
-                unknown = [key for key in chosen if key not in [key for key, *_ in known]]
-                raise ValueError(
-                    f"Agent {agent_id!r} has no channel {unknown[0]!r}; "
-                    f"it has {[key for key, *_ in known]}."
-                )
-            slots.append(slot)
-        active = store.active[0].tolist()
-        slots = [slot for slot in slots if active[slot]]
-        self._actions.turns[0, : len(slots)] = slots
-        self._actions.num_turns[0] = len(slots)
-        return self._actions
-
-    def _make_readers(self):
-        readers = []
-        for slot in range(self.store.num_agents):
-            known = []
-            for key, actor in self.actors.items():
-                form = actor.form(slot)
-                if form is not None:
-                    flat, rows_of = self._actions.buffers[key]
-                    known.append((key, actor, form, flat, int(rows_of[slot, 0])))
-            readers.append(known)
-        return readers
 
     def get_obs(self, agent_id, **kwargs) -> dict:
         """The observation of one agent: ``{channel: array}``."""

@@ -24,10 +24,10 @@ from abmarl.gridworld import (
     TeamObserver,
 )
 from abmarl.kernels import turns as turns_kernels
+from tests.kernels.worlds import known
 from tests.naive import action_masks, attack, dones, movement, windows
 from tests.naive.health import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
-from tests.kernels.worlds import known
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from abmarl.gridworld import (
     AttackingAgent,
     Grid,
     GridObservingAgent,
-    GridWorldAgent,
     MovingAgent,
     TeamAgent,
 )

@@ -4,7 +4,7 @@ Offsets are (row, column) relative to the observer. All geometry is done in half
 corners of cells are odd integers and their centres are even ones, so that it is exact.
 """
 
-from functools import lru_cache
+from functools import cache
 
 
 def window_offsets(radius):
@@ -26,7 +26,7 @@ def tangent_rays(blocker):
     return first, last
 
 
-@lru_cache(maxsize=None)
+@cache
 def hides(blocker, cell):
     """True when an agent at offset ``blocker`` hides the cell at offset ``cell``."""
     if blocker == (0, 0) or cell == blocker:

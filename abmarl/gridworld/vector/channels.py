@@ -31,7 +31,7 @@ class Channels:
             layout = self._layout(observer)
             arrays = (np.zeros(layout.size, observer.dtype) for _ in range(2))
             self.observations[observer.key] = *arrays, layout
-        self.action_views = self._by_group(
+        self.action_views = self.by_group(
             {key: layout.views(flat) for key, (flat, layout) in self.actions.items()}
         )
         self._forms = {
@@ -41,7 +41,7 @@ class Channels:
 
     def observation_views(self, final=False) -> dict:
         """``{group: {channel: array [B, n, *shape]}}``, views of the flat arrays."""
-        return self._by_group(
+        return self.by_group(
             {
                 key: layout.views(last if final else flat)
                 for key, (flat, last, layout) in self.observations.items()
@@ -128,7 +128,8 @@ class Channels:
     def _form(component, group):
         return component.form(int(group.slots[0]))
 
-    def _by_group(self, views) -> dict:
+    def by_group(self, views) -> dict:
+        """``{channel: {group: array}}`` turned into ``{group: {channel: array}}``."""
         return {
             name: {key: blocks[name] for key, blocks in views.items() if name in blocks}
             for name in self.groups

@@ -11,9 +11,9 @@ from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.store import load_arrays
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
+from abmarl.gridworld.vector.sampling import Masks, Sampler
 from abmarl.gridworld.vector.shard import Shard
 from abmarl.gridworld.vector.threads import Crew, thread_count
-from abmarl.kernels.streams import draw_samples
 from abmarl.sim.agents import is_agent
 
 
@@ -90,8 +90,8 @@ class VectorSimulation:
         self._guarded = self._shards[0].sim.runs_foreign_code
         self._obs = self.channels.observation_views()
         self._final = self.channels.observation_views(final=True)
-        self._sampler = None
-        self._masks = None
+        self._sampler = Sampler(self.channels, sim.actors)
+        self._masks = Masks(self.channels, sim.actors)
         self._ready = False
 
     @staticmethod
@@ -198,29 +198,8 @@ class VectorSimulation:
 
     def sample_actions(self) -> dict:
         """Random actions for all groups, from the worlds' streams for this purpose."""
-        if self._sampler is None:
-            self._sampler = self._make_sampler()
-        streams = self.store.sample_streams
-        for flat, low, high, where in self._sampler:
-            draw_samples(streams, low, high, where, flat)
+        self._sampler.sample(self.store.sample_streams)
         return self._out(self.channels.action_views)
-
-    def _make_sampler(self):
-        parts = []
-        for key, (flat, layout) in self.channels.actions.items():
-            actor = self.sim.actors[key]
-            forms = [(int(slot), actor.form(int(slot))) for slot in layout.slots]
-            if any(not form.integer for _, form in forms):
-                raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
-            rows = [
-                (layout.rows_of[slot, 0] + k, layout.rows_of[slot, 1], form.low[k], form.high[k])
-                for slot, form in forms
-                for k in range(form.width)
-            ]
-            table = np.array(rows, np.int64).reshape(-1, 4)
-            low, high = np.ascontiguousarray(table[:, 2]), np.ascontiguousarray(table[:, 3])
-            parts.append((flat, low, high, np.ascontiguousarray(table[:, :2])))
-        return parts
 
     def action_masks(self) -> dict:
         """Which actions would do something now.
@@ -231,17 +210,7 @@ class VectorSimulation:
             for moves by row and column. The action that does nothing is always there. Channels
             of components without masks are left out.
         """
-        if self._masks is None:
-            self._masks = {}
-            for key, actor in self.sim.actors.items():
-                if hasattr(actor, "masks"):
-                    layout = self.channels.mask_layout(key)
-                    self._masks[key] = np.zeros(layout.size, bool), layout
-        for shard in self._shards:
-            for key, (flat, layout) in self._masks.items():
-                shard.sim.actors[key].masks(flat, layout.slots, layout.shard(shard.low))
-        views = {key: layout.views(flat) for key, (flat, layout) in self._masks.items()}
-        return self._out(self.channels._by_group(views))
+        return self._out(self._masks.update(self._shards))
 
     def attackable(self, group) -> set:
         """The encodings that the agents of a group may attack."""

@@ -1,11 +1,11 @@
-"""The agents of the grid world: sums of capabilities, data without behaviour."""
+"""What all agents of the grid world have in common."""
 
 import copy
 
 import numpy as np
 
 from abmarl.gridworld.fields import Field, Trait, declared, integer, number, truth
-from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent
+from abmarl.sim.agents import PrincipleAgent
 
 _CHANNELS = ("action_space", "null_action", "observation_space", "null_observation")
 
@@ -17,14 +17,6 @@ def _encoding(name, value):
             f"encoding must not be 0 (empty), -1 (out of bounds) or -2 (masked), got {value}."
         )
     return value
-
-
-def _with_channels(kwargs, side):
-    """Spaces of grid agents are dicts that components add their channels to."""
-    for name in (f"{side}_space", f"null_{side}"):
-        if kwargs.get(name) is None:
-            kwargs[name] = {}
-    return kwargs
 
 
 class GridWorldAgent(PrincipleAgent):
@@ -185,110 +177,3 @@ class GridWorldAgent(PrincipleAgent):
         for name in ("_store", "_slot", "_given"):
             found.pop(name, None)
         return {**found, **self._kept(), "position": self.position}
-
-
-class GridObservingAgent(ObservingAgent, GridWorldAgent):
-    """Sees the cells around it.
-
-    Args:
-        view_range: How many cells far, an int >= 0, or "FULL" for the whole grid.
-    """
-
-    required_parameters = ("view_range",)
-
-    view_range = Trait(integer(0, "FULL"))
-
-    def __init__(self, view_range=None, **kwargs):
-        super().__init__(**_with_channels(kwargs, "observation"))
-        if view_range is not None:
-            self.view_range = view_range
-
-
-class MovingAgent(ActingAgent, GridWorldAgent):
-    """Moves over the grid.
-
-    Args:
-        move_range: How many cells far in one step, an int >= 0, or "FULL" for the whole grid.
-    """
-
-    required_parameters = ("move_range",)
-
-    move_range = Trait(integer(0, "FULL"))
-
-    def __init__(self, move_range=None, **kwargs):
-        super().__init__(**_with_channels(kwargs, "action"))
-        if move_range is not None:
-            self.move_range = move_range
-
-
-class AttackingAgent(ActingAgent, GridWorldAgent):
-    """Attacks other agents.
-
-    Args:
-        attack_range: How many cells far, an int >= 0, or "FULL" for the whole grid.
-        attack_strength: Health that a hit takes, in [0, 1].
-        attack_accuracy: Probability that an attack hits, in [0, 1].
-        simultaneous_attacks: How many attacks in one step, an int >= 0.
-    """
-
-    required_parameters = ("attack_range", "attack_strength", "attack_accuracy")
-
-    attack_range = Trait(integer(0, "FULL"))
-    attack_strength = Trait(number(0, 1))
-    attack_accuracy = Trait(number(0, 1))
-    simultaneous_attacks = Trait(integer(0), default=1)
-
-    def __init__(
-        self,
-        attack_range=None,
-        attack_strength=None,
-        attack_accuracy=None,
-        simultaneous_attacks=1,
-        **kwargs,
-    ):
-        super().__init__(**_with_channels(kwargs, "action"))
-        if attack_range is not None:
-            self.attack_range = attack_range
-        if attack_strength is not None:
-            self.attack_strength = attack_strength
-        if attack_accuracy is not None:
-            self.attack_accuracy = attack_accuracy
-        self.simultaneous_attacks = simultaneous_attacks
-
-
-class TeamAgent(GridWorldAgent):
-    """Belongs to a team.
-
-    Args:
-        team: An int >= 1; None: the team is the encoding, as for agents of other classes.
-    """
-
-    def __init__(self, team=None, **kwargs):
-        super().__init__(**kwargs)
-        self.initial_team = None if team is None else integer(1)("team", team)
-
-    @property
-    def team(self) -> int:
-        """The team that the agent is in."""
-        if self._store is None or not self._store.has("team"):
-            return self.encoding if self.initial_team is None else self.initial_team
-        return self._store.array("team").item(self._slot)
-
-    @team.setter
-    def team(self, value):
-        value = integer(1)("team", value)
-        if self._store is None or not self._store.has("team"):
-            self.initial_team = value
-        else:
-            self._store.array("team")[0, self._slot] = value
-            self._store.touch()
-
-
-__all__ = [
-    "Agent",
-    "AttackingAgent",
-    "GridObservingAgent",
-    "GridWorldAgent",
-    "MovingAgent",
-    "TeamAgent",
-]

@@ -1,0 +1,11 @@
+"""The agents of the grid world: sums of abilities, data without behaviour."""
+
+from abmarl.gridworld.agent.abilities import (
+    AttackingAgent,
+    GridObservingAgent,
+    MovingAgent,
+    TeamAgent,
+)
+from abmarl.gridworld.agent.base import GridWorldAgent
+
+__all__ = ["AttackingAgent", "GridObservingAgent", "GridWorldAgent", "MovingAgent", "TeamAgent"]
