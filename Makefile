@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 # more arguments for pytest: make test PYTEST_ARGS="-x tests/sim"
 PYTEST_ARGS ?=
+# arguments for the check of the ratios: make bench-check BENCH_ARGS="--only move"
+BENCH_ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
@@ -15,7 +17,7 @@ SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-nojit test-slow bench bench-check bench-quick lint format clean
+.PHONY: help demo test test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,13 +56,17 @@ test-slow: $(VENV)/.test ## run the slow tests
 
 bench: $(VENV)/.test ## measure everything, results also in out/benchmarks.json
 	@mkdir -p out
-	$(BIN)/python -m pytest benchmarks --benchmark-json out/benchmarks.json $(PYTEST_ARGS)
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,ops \
+	    --benchmark-sort=name --benchmark-json out/benchmarks.json $(PYTEST_ARGS)
 
-bench-check: $(VENV)/.test ## compare today's ratios with the stored thresholds
-	$(BIN)/python -m pytest benchmarks -m ratio $(PYTEST_ARGS)
+bench-check: $(VENV)/.test ## fail when a kernel has become slower; BENCH_ARGS=--update stores anew
+	$(BIN)/python -m benchmarks.check $(BENCH_ARGS)
+
+bench-limits: $(VENV)/.test ## measure what the engine must show, beside ABMARL_YARDSTICK=file.c
+	$(BIN)/python -m benchmarks.limits
 
 bench-quick: $(VENV)/.test ## run every benchmark once, without measuring
-	$(BIN)/python -m pytest benchmarks -m 'not ratio and not slow' --benchmark-disable $(PYTEST_ARGS)
+	$(BIN)/python -m pytest benchmarks --benchmark-disable $(PYTEST_ARGS)
 
 lint: $(VENV)/.test ## check style and format
 	$(BIN)/ruff check .

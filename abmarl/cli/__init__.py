@@ -12,6 +12,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: The command line without the program's name; by default that of the process.
     """
-    from abmarl.cli.app import run
+    try:
+        from abmarl.cli.app import run
 
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+        code = run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # while it was still being loaded
+        print("interrupted: nothing was kept", file=sys.stderr)
+        code = 130
+    sys.exit(code)

@@ -6,12 +6,12 @@ rollout = collect(vec, {"red": "heuristic", "blue": "random"}, num_steps=500)
 save(rollout, "run.npz")
 """
 
+from abmarl.gridworld.memory import available_memory
 from abmarl.rollout.collect import Statistics, collect, statistics
 from abmarl.rollout.columns import Rollout, RolloutGroup
 from abmarl.rollout.episodes import AliveCurve, Episodes
 from abmarl.rollout.file import load, save
 from abmarl.rollout.heuristic import HeuristicPolicy
-from abmarl.rollout.memory import available_memory
 from abmarl.rollout.policies import RandomPolicy
 from abmarl.rollout.size import rollout_nbytes
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from abmarl.rollout.memory import available_memory, readable_bytes
+from abmarl.gridworld.memory import available_memory, readable_bytes
 
 METADATA = "metadata.json"
 CHUNK = 1 << 22  # bytes compressed at a time

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from abmarl.gridworld.memory import readable_bytes
 from abmarl.rollout.episodes import Episodes
-from abmarl.rollout.memory import readable_bytes
 
 
 @dataclass(frozen=True)

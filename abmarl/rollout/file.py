@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 import abmarl
+from abmarl.gridworld.memory import readable_bytes
 from abmarl.rollout.archive import METADATA, read_arrays, write_archive
-from abmarl.rollout.columns import Rollout, RolloutGroup
-from abmarl.rollout.episodes import Episodes
-from abmarl.rollout.memory import readable_bytes
+from abmarl.rollout.assembly import assemble, unequal
+from abmarl.rollout.columns import Rollout
 from abmarl.rollout.progress import reporter
-from abmarl.rollout.space_json import space_from_json, space_to_json
+from abmarl.rollout.space_json import space_to_json
 
 FORMAT = "abmarl-rollout"
 FORMAT_VERSION = 1
@@ -161,7 +161,7 @@ def load(path: str | os.PathLike) -> Rollout:
         with archive:
             try:
                 metadata = _read_metadata(archive, path)
-                rollout = _assemble(metadata, read_arrays(archive, path))
+                rollout = assemble(metadata, read_arrays(archive, path))
             except (zipfile.BadZipFile, zipfile.zlib.error, EOFError, NotImplementedError) as error:
                 raise ValueError(f"{path} is damaged: {error}") from error
             except KeyError as error:
@@ -170,30 +170,9 @@ def load(path: str | os.PathLike) -> Rollout:
                 raise ValueError(f"{path} is not a whole rollout: {name} is missing") from error
             except (TypeError, AttributeError) as error:
                 raise ValueError(f"{path} is damaged: {METADATA} is not in order") from error
-    for names in _unequal(rollout, metadata["num_steps"], metadata["num_envs"]):
+    for names in unequal(rollout, metadata["num_steps"], metadata["num_envs"]):
         raise ValueError(f"{path} is damaged: {'/'.join(names)} has another shape than the rest")
     return rollout
-
-
-def _unequal(rollout: Rollout, steps: int, worlds: int) -> list[tuple[str, ...]]:
-    """The columns that do not have the shape that the metadata asks for."""
-    ends = len(rollout.final_index)
-    leading = {
-        "last_observations": (worlds,),
-        "final_observations": (ends,),
-        "final_index": (ends, 2),
-        "ended": (steps, worlds),
-    }
-    found = []
-    for names, array in rollout.arrays():
-        shape = leading.get(names[0], (steps, worlds))
-        if names[0] == "episodes":
-            shape = (ends,)
-        elif len(names) > 1:
-            shape = (*shape, len(rollout.groups[names[1]]))
-        if array.shape[: len(shape)] != shape:
-            found.append(names)
-    return found
 
 
 def _read_metadata(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:
@@ -213,55 +192,3 @@ def _read_metadata(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:
             f"{abmarl.__version__}, which reads up to format {FORMAT_VERSION}: please upgrade"
         )
     return metadata
-
-
-def _assemble(metadata: dict[str, Any], arrays: dict[tuple[str, ...], np.ndarray]) -> Rollout:
-    groups = {
-        name: RolloutGroup(
-            tuple(group["ids"]),
-            space_from_json(group["observation_space"]),
-            space_from_json(group["action_space"]),
-            group["encoding"],
-        )
-        for name, group in metadata["groups"].items()
-    }
-
-    def channels(kind: str, space: str) -> dict[str, dict[str, np.ndarray]]:
-        return {
-            name: {channel: arrays[kind, name, channel] for channel in getattr(group, space)}
-            for name, group in groups.items()
-        }
-
-    def flat(kind: str) -> dict[str, np.ndarray]:
-        return {name: arrays[kind, name] for name in groups}
-
-    return Rollout(
-        observations=channels("observations", "observation_space"),
-        last_observations=channels("last_observations", "observation_space"),
-        actions=channels("actions", "action_space"),
-        final_observations=channels("final_observations", "observation_space"),
-        rewards=flat("rewards"),
-        terminated=flat("terminated"),
-        truncated=flat("truncated"),
-        active=flat("active"),
-        ended=arrays["ended",],
-        final_index=arrays["final_index",],
-        episodes=Episodes(
-            world=arrays["episodes", "world"],
-            step=arrays["episodes", "step"],
-            length=arrays["episodes", "length"],
-            returns={name: arrays["episodes", "return", name] for name in groups},
-            survivors={
-                int(team): arrays["episodes", "survivors", team] for team in metadata["teams"]
-            },
-            team_names={int(team): name for team, name in metadata["teams"].items()},
-        ),
-        groups=groups,
-        seed=metadata["seed"],
-        continued=metadata["continued"],
-        horizon=metadata["horizon"],
-        order=metadata["order"],
-        simulation=metadata["simulation"],
-        interrupted=metadata["interrupted"],
-        versions=metadata["versions"],
-    )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.rollout.memory import available_memory, readable_bytes
+from abmarl.gridworld.memory import available_memory, readable_bytes
 
 # What final observations may take is known only at the end. An episode is taken to last this many
 # steps on average when memory is checked beforehand.

@@ -78,6 +78,16 @@ def test_too_little_memory(abmarl, fake):
     )
 
 
+def test_too_many_worlds(abmarl, fake):
+    done = abmarl("rollout", fake, "-n", 10**10)
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(
+        r"error: --num-envs 10000000000: these worlds need 540.0 GB of memory, [\d.]+ .B are "
+        r"available; up to \d+ would fit\n",
+        done.err,
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

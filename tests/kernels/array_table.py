@@ -181,9 +181,7 @@ def ends_of_steps(draw):
         "rewards": grid(st.floats(-2, 2)),
         "running": running,
         # A world that is not running has nobody who acts.
-        "alive": [
-            [one and running[b] for one in row] for b, row in enumerate(alive)
-        ],
+        "alive": [[one and running[b] for one in row] for b, row in enumerate(alive)],
         "length": line(st.integers(0, 4)),
         "returns": grid(st.floats(-2, 2)),
     }
@@ -260,9 +258,7 @@ def naive_reward_turns(given):
     ]
 
 
-bounded = st.tuples(
-    st.lists(st.integers(-4, 4), max_size=9), st.integers(-4, 0), st.integers(0, 4)
-)
+bounded = st.tuples(st.lists(st.integers(-4, 4), max_size=9), st.integers(-4, 0), st.integers(0, 4))
 
 
 def run_outside(given):

@@ -67,9 +67,7 @@ def attack_actor(case):
 
 def has(ability):
     """Whether some agent of a scenario has an ability."""
-    return lambda scenario: any(
-        getattr(one, ability) is not None for one in scenario.world.agents
-    )
+    return lambda scenario: any(getattr(one, ability) is not None for one in scenario.world.agents)
 
 
 def able(case, ability):
@@ -260,9 +258,7 @@ def run_encoding_windows(case):
 
 def naive_encoding_windows(case, b):
     stream, itself = case.naive_streams[b][1], case.scenario.observe_self
-    return naive_show(
-        case, b, lambda world, i: windows.encoding_window(world, stream, i, itself)
-    )
+    return naive_show(case, b, lambda world, i: windows.encoding_window(world, stream, i, itself))
 
 
 def run_team_windows(case):
@@ -284,9 +280,7 @@ def run_counts(case):
 
 def naive_counts(case, b):
     layers = case.scenario.max_encoding
-    return naive_show(
-        case, b, lambda world, i: windows.stacked_window(world, i, layers), layers
-    )
+    return naive_show(case, b, lambda world, i: windows.stacked_window(world, i, layers), layers)
 
 
 def few_layers(scenario):

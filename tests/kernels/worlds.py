@@ -47,7 +47,7 @@ def cases(draw, feasible=False, far=True):
         change = {"encoding": agent.encoding * factor}
         if agent.team == agent.encoding:
             change["team"] = change["encoding"]
-        lost = draw(st.sampled_from(["", "", "", "", "va", "vma", "v", "m"]))
+        lost = draw(st.sampled_from(["", "", "", "", "va", "vma", "ma", "v", "m"]))
         for letter in lost:
             change[{"v": "view", "m": "move", "a": "attack"}[letter] + "_range"] = None
         if far and not lost and draw(st.integers(0, 15)) == 0:

@@ -61,7 +61,7 @@ class NaiveTeamBattle:
     dones: list = field(default_factory=lambda: [OneTeamRemainingDone()])
 
     def reset(self):
-        """Start an episode; returns the windows of the learning agents (None for the others)."""
+        """Start an episode; returns the windows of the observing agents (None for the others)."""
         dynamics = self.streams[0]
         reset_positions(
             self.world, dynamics, self.no_overlap_at_reset, self.randomize_placement_order
@@ -70,16 +70,16 @@ class NaiveTeamBattle:
         self.acting = [agent.learning for agent in self.world.agents]
         self.length = 0
         self.returns = [0.0] * len(self.world.agents)
-        return self.windows(self.acting)
+        return self.windows([True] * len(self.world.agents))
 
     def windows(self, shown):
         """The windows of the agents that are shown one, the null window for the others.
 
-        Agents that do not learn or do not observe have None.
+        Agents that do not observe have None; those that observe and do not act see like others.
         """
         result = []
         for number, agent in enumerate(self.world.agents):
-            if not agent.learning or agent.view_range is None:
+            if agent.view_range is None:
                 result.append(None)
             elif shown[number]:
                 result.append(
@@ -105,6 +105,7 @@ class NaiveTeamBattle:
         world = self.world
         numbers = range(len(world.agents))
         acted = list(self.acting)
+        seeing = [agent.active for agent in world.agents]
         order = [i for i in numbers if acted[i]]
         if self.random_order:
             self.streams[0].shuffle(order)
@@ -112,7 +113,8 @@ class NaiveTeamBattle:
             world, self.streams[0], order, actions, self.attack_mapping, self.stacked_attacks
         )
         self.length += 1
-        self.returns = [self.returns[i] + rewards[i] for i in numbers]
+        # An agent that has ended earns nothing more, whatever still happens to it.
+        self.returns = [self.returns[i] + rewards[i] * acted[i] for i in numbers]
 
         done = [any(component.done(world, i) for component in self.dones) for i in numbers]
         self.acting = [acted[i] and not done[i] for i in numbers]
@@ -121,7 +123,7 @@ class NaiveTeamBattle:
         cut = not over and self.length == self.horizon
         record = StepRecord(
             **self.state(),
-            windows=self.windows(acted),  # an agent that ended in this step sees for a last time
+            windows=self.windows(seeing),  # an agent that fell in this step sees for a last time
             acting=self.acting,
             rewards=rewards,
             terminated=[acted[i] and (done[i] or over) for i in numbers],

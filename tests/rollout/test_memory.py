@@ -8,7 +8,8 @@ import pytest
 from fake_vec import FakeSim
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
-from abmarl.rollout import available_memory, collect, memory, rollout_nbytes, size
+from abmarl.gridworld import memory
+from abmarl.rollout import available_memory, collect, rollout_nbytes, size
 
 
 def test_the_estimate_covers_what_is_taken():
@@ -83,7 +84,7 @@ def test_no_control_groups(tmp_path):
 def test_an_address_space_limit_counts():
     script = (
         "import resource\n"
-        "from abmarl.rollout import memory\n"
+        "from abmarl.gridworld import memory\n"
         "assert memory.address_room() is None\n"
         "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
         "assert 0 < memory.address_room() < 8 << 30\n"

@@ -25,10 +25,11 @@ class Channels:
         self._num_worlds = num_worlds
         self.actions, self.observations = {}, {}
         for key, actor in sim.actors.items():
-            layout = self._layout(actor)
+            layout = self._layout(actor, groups)
             self.actions[key] = np.zeros(layout.size, actor.dtype), layout
         for observer in sim.observers:
-            layout = self._layout(observer)
+            # Those who only observe have rows too: observers look for everyone whom they support.
+            layout = self._layout(observer, sim.groups)
             arrays = (np.zeros(layout.size, observer.dtype) for _ in range(2))
             self.observations[observer.key] = *arrays, layout
         self.action_views = self.by_group(
@@ -106,9 +107,9 @@ class Channels:
             f"is {array[b, k].tolist()}, which is not in {form.space}."
         )
 
-    def _layout(self, component):
+    def _layout(self, component, groups):
         blocks = {}
-        for name, group in self.groups.items():
+        for name, group in groups.items():
             form = self._form(component, group)
             if form is not None:
                 blocks[name] = group.slots, form.shape

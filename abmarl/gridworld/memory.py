@@ -1,4 +1,4 @@
-"""How much memory there is, so that a rollout that does not fit is refused before it starts."""
+"""How much memory there is, so that what does not fit is refused before it starts."""
 
 import os
 import sys
@@ -109,4 +109,4 @@ def readable_bytes(number: float) -> str:
         if number < 1000 or unit == "PB":
             return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
         number /= 1000
-    raise AssertionError("unreachable")
+    return f"{number:.1f} PB"

@@ -1,0 +1,1 @@
+"""Tests of the grid world: components, single and vectorised simulations."""
