@@ -10,13 +10,14 @@ from abmarl.kernels.streams import below, choose, uniform
 
 @rule
 def find_targets(
-    b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
+    b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable, alike,
     sight, starts, hidden, rng, targets,
 ):  # fmt: skip
     """Lists in ``targets[b]`` whom agent i could hit, in the order of the scan; returns how many.
 
     Cells row by row, in a cell the newest agent first. Less than perfect accuracy is one draw per
-    candidate, and the candidate stays when the draw is not above it.
+    candidate, and the candidate stays when the draw is not above it. ``alike`` says that all
+    agents of a cell are of one kind.
     """
     reach = min(traits[i].attack_range, pad)
     kind = traits[i].kind
@@ -37,10 +38,13 @@ def find_targets(
             if masked and j >= 0 and is_hidden(hidden, k):
                 continue
             while j >= 0:
-                if j != i and attackable[kind, traits[j].kind] and active[b, j]:
-                    if accuracy >= 1.0 or uniform(rng, b) <= accuracy:
-                        targets[b, count] = j
-                        count += 1
+                if attackable[kind, traits[j].kind]:
+                    if j != i and active[b, j]:
+                        if accuracy >= 1.0 or uniform(rng, b) <= accuracy:
+                            targets[b, count] = j
+                            count += 1
+                elif alike:
+                    break
                 j = next_[b, j]
     return count
 
@@ -75,7 +79,7 @@ def _clear(b, i, attempted, hits, kills, killed):
 @kernel
 def attack_agents(
     turns, num_turns, actions, rows_of, stacked, width, pad,
-    cell, first, next_, top, walls, flat_walls, active, health, traits, attackable,
+    cell, first, next_, top, walls, flat_walls, active, health, traits, attackable, alike,
     sight, starts, hidden, rng, attackers, targets, struck, weights, rewards, fresh,
     attempted, hits, kills, killed,
 ):  # fmt: skip
@@ -108,7 +112,7 @@ def attack_agents(
             wanted = actions[rows_of[i, 0] + b * rows_of[i, 1]]
             attempted[b, i] = True
             found = find_targets(
-                b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable,
+                b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable, alike,
                 sight, starts, hidden, rng, targets,
             )  # fmt: skip
             if found == 0:

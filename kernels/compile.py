@@ -185,11 +185,9 @@ if JIT:
     _copy4, _copy8, _copy16, _copy32 = (_block_copy(size) for size in (4, 8, 16, 32))
 
     @rule
-    def copy_window(target, to, source, start, width, side):
-        """Copies a square of ``side`` rows out of a flat array whose rows are ``width`` apart.
-
-        Both arrays have one dtype. A short row goes as one block of fixed size; what that writes
-        too much is overwritten by the next row, and the last row goes as two blocks that overlap.
+    def _copy_rows(target, to, source, start, width, side):
+        """A short row goes as one block of fixed size; what that writes too much is overwritten
+        by the next row, and the last row goes as two blocks that overlap.
         """
         size = side * target.itemsize
         last_to, last_start = to + (side - 1) * side, start + (side - 1) * width
@@ -215,6 +213,22 @@ if JIT:
             for r in range(side):
                 for c in range(side):
                     target[to + r * side + c] = source[start + r * width + c]
+
+    @rule
+    def copy_window(target, to, source, start, width, side):
+        """Copies a square of ``side`` rows out of a flat array whose rows are ``width`` apart.
+
+        Both arrays have one dtype. The usual sizes are constants, for which the compiler unrolls
+        the loop over the rows.
+        """
+        if side == 5:
+            _copy_rows(target, to, source, start, width, 5)
+        elif side == 7:
+            _copy_rows(target, to, source, start, width, 7)
+        elif side == 9:
+            _copy_rows(target, to, source, start, width, 9)
+        else:
+            _copy_rows(target, to, source, start, width, side)
 
 else:
 

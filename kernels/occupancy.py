@@ -2,7 +2,7 @@
 
 ``first[B, cells]`` is the newest agent of a cell or -1, ``next_[B, N]`` the one below it.
 ``top[B, cells]`` holds the encoding of the newest agent, 0 in an empty cell and -1 outside the
-grid; ``walls[B, cells]`` counts the blocking agents of a cell. Both are kept up to date while
+grid; ``walls[B, cells]`` is 1 where a blocking agent stands. Both are kept up to date while
 agents come and go. ``cell[B, N]`` is where an agent is, or was when it left.
 """
 
@@ -17,7 +17,7 @@ def enter(b, i, p, cell, first, next_, top, walls, traits):
     first[b, p] = i
     top[b, p] = traits[i].encoding
     if traits[i].blocking:
-        walls[b, p] += 1
+        walls[b, p] = 1
 
 
 @rule
@@ -33,11 +33,16 @@ def leave(b, i, cell, first, next_, top, walls, traits):
         else:
             top[b, p] = traits[j].encoding
     else:
-        while next_[b, j] != i:
+        while j >= 0 and next_[b, j] != i:
             j = next_[b, j]
+        if j < 0:
+            return  # it stands nowhere, because nobody has placed it yet
         next_[b, j] = next_[b, i]
     if traits[i].blocking:
-        walls[b, p] -= 1
+        j = first[b, p]
+        while j >= 0 and not traits[j].blocking:
+            j = next_[b, j]
+        walls[b, p] = j >= 0
 
 
 @rule

@@ -55,7 +55,7 @@ def sight_table(reach, words, table, start):
 def mark_hidden(at, reach, width, flat_walls, table, starts, hidden):
     """Collects the hidden cells of the window around a cell as bits in ``hidden``.
 
-    ``flat_walls`` counts the blocking agents of all cells of all worlds, ``at`` is the place of
+    ``flat_walls`` is 1 where a blocking agent stands, in all worlds, ``at`` is the place of
     the middle there. ``starts[reach]`` is where the table of this range starts; below 0 there is
     none, because it would be too large, and the rule is asked cell by cell. Returns whether there
     is any blocking agent in the window.

@@ -26,7 +26,7 @@ def list_due(b, viewers, active, shown, final, due):
         i = viewers[v]
         due[count] = i
         # Added up without a branch: who is alive is not predictable, and most may be dead.
-        count += active[b, i] | (shown[b, i] > 0) | final
+        count += (active[b, i] | shown[b, i] | final) != 0
     return count
 
 
@@ -89,7 +89,8 @@ def label_windows(
         row = b if labels.shape[0] > 1 else 0
         for d in range(list_due(b, viewers, active, shown, final, due)):
             i = due[d]
-            view = has_view(b, i, active, shown, final)
+            # Around cell 0, where agents are before their first placement, there are no cells.
+            view = has_view(b, i, active, shown, final) and cell[b, i] > 0
             reach = traits[i].view_range
             side = 2 * reach + 1
             to = rows_of[i, 0] + b * rows_of[i, 1]
@@ -132,7 +133,7 @@ def count_windows(
         b = worlds[w]
         for d in range(list_due(b, viewers, active, shown, final, due)):
             i = due[d]
-            view = has_view(b, i, active, shown, final)
+            view = has_view(b, i, active, shown, final) and cell[b, i] > 0
             reach = traits[i].view_range
             side = 2 * reach + 1
             to = rows_of[i, 0] + b * rows_of[i, 1]

@@ -103,11 +103,10 @@ def rollout(
     outputs = {"--save": save, "--record": record, "--plot": plot}
     check_outputs(outputs)
     # numpy and numba come in here, after what can be refused without them.
-    from abmarl.cli.simulation import check_worlds, load_simulation
+    from abmarl.cli.simulation import load_simulation
 
     with for_the_user():
         simulation = load_simulation(sim)
-        check_worlds(simulation, num_envs)
         vec = simulation.vectorize(
             num_envs=num_envs,
             seed=seed,

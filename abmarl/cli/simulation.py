@@ -44,24 +44,6 @@ def load_simulation(name: str) -> Any:
     )
 
 
-def check_worlds(simulation: Any, num_envs: int) -> None:
-    """Refuse more worlds than there is memory for, by what a single one takes.
-
-    Raises:
-        UserError: When they do not fit.
-    """
-    from abmarl.gridworld.memory import available_memory, readable_bytes
-
-    one = simulation.vectorize(num_envs=1).state_dict()
-    each, available = sum(array.nbytes for array in one.values()), available_memory()
-    if available is not None and each * num_envs > available:
-        raise UserError(
-            f"--num-envs {num_envs}: these worlds need {readable_bytes(each * num_envs)} of "
-            f"memory, {readable_bytes(available)} are available; "
-            + (f"up to {available // each} would fit" if available >= each else "not one fits")
-        )
-
-
 def _shipped() -> dict[str, Callable[[], Any]]:
     from abmarl.examples import shipped
 

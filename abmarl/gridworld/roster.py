@@ -34,7 +34,7 @@ class Roster:
         kinds: int [K], the encodings, ascending; an agent's kind is its number in it.
         encodings: int32 [1, N], the agents' encodings.
         overlap: bool [K, K], the kinds that may share a cell; ``uniform``: only equal ones do.
-        start: [N], initial cells (0: none); ``initial_teams`` int16 [N].
+        start: [N], initial cells (0: none); ``initial_teams`` int32 [N].
         padding: How cells are numbered.
         slot_dtype: Unsigned dtype that holds the number of any agent.
     """
@@ -50,7 +50,7 @@ class Roster:
         self._relate(overlapping)
         self.padding = Padding(rows, cols, self.traits)
         self.start = np.zeros(self.num_agents, self.padding.dtype)
-        self.initial_teams = self.traits["encoding"].astype(np.int16)
+        self.initial_teams = self.traits["encoding"].copy()
         for slot, agent in enumerate(agents.values()):
             self.set_start(slot, agent.initial_position)
             team = getattr(agent, "initial_team", None)

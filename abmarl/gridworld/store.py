@@ -25,7 +25,7 @@ class Store(SingleWorld, Roster):
         cell: int [B, N], padded index of the cell where an agent is or was last; 0: nowhere.
         first, next_: int [B, cells] and [B, N], the agents of a cell as a linked list.
         top: int [B, cells], encoding of the newest agent of a cell, 0 empty, -1 outside.
-        walls: uint8 [B, cells], number of blocking agents in a cell ([B, 1] when nobody blocks).
+        walls: uint8 [B, cells], 1 where a blocking agent stands ([B, 1] when nobody blocks).
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
@@ -149,7 +149,7 @@ class Store(SingleWorld, Roster):
         return self.padding.positions(self.cell)
 
     def teams(self) -> np.ndarray:
-        """int16 [B, N], or [1, N] while teams do not change: the team of every agent."""
+        """int32 [B, N], or [1, N] while teams do not change: the team of every agent."""
         return self.array("team") if self.has("team") else self.initial_teams[None]
 
     def touch(self):
@@ -220,10 +220,11 @@ def load_arrays(arrays: dict, saved: dict):
     if not isinstance(saved, dict) or saved.keys() != arrays.keys():
         raise ValueError("The saved state is of another simulation: its arrays are different ones.")
     for name, array in arrays.items():
-        if saved[name].shape != array.shape or saved[name].dtype != array.dtype:
+        given = np.asarray(saved[name])
+        if given.shape != array.shape or given.dtype != array.dtype:
             raise ValueError(
-                f"The saved state is of another simulation: {name!r} is {saved[name].dtype} "
-                f"{saved[name].shape}, here {array.dtype} {array.shape}."
+                f"The saved state is of another simulation: {name!r} is {given.dtype} "
+                f"{given.shape}, here {array.dtype} {array.shape}."
             )
     for name, array in arrays.items():
         array[...] = saved[name]

@@ -78,12 +78,12 @@ def test_too_little_memory(abmarl, fake):
     )
 
 
-def test_too_many_worlds(abmarl, fake):
-    done = abmarl("rollout", fake, "-n", 10**10)
+def test_too_many_worlds(abmarl):
+    done = abmarl("rollout", "team-battle", "-n", 10**10)
     assert (done.code, done.out) == (2, "")
     assert re.fullmatch(
-        r"error: --num-envs 10000000000: these worlds need 540.0 GB of memory, [\d.]+ .B are "
-        r"available; up to \d+ would fit\n",
+        r"error: 10000000000 worlds need [\d.]+ TB of memory, [\d.]+ .B are available; num_envs up "
+        r"to \d+ would fit.\n",
         done.err,
     )
 

@@ -184,7 +184,7 @@ class Case:
                 top = store.traits["encoding"][found[0]] if found else 0
                 assert store.top[b, p] == top
                 if store.walls.shape[1] > 1:
-                    assert store.walls[b, p] == store.traits["blocking"][found].sum()
+                    assert store.walls[b, p] == store.traits["blocking"][found].any()
         return {
             "position": [tuple(cell) for cell in store.position[b].tolist()],
             "active": store.active[b].tolist(),

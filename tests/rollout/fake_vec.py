@@ -101,9 +101,6 @@ class FakeVec:
             n: {WINDOW: self.streams.integers(-2, 4, shape, np.int8)} for n, shape in shapes.items()
         }
 
-    def state_dict(self):
-        return {"active": self.store.active.copy(), "position": self.store.position.copy()}
-
     def sample_actions(self):
         self.samples += 1
         return {

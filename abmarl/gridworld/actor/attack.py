@@ -87,9 +87,9 @@ class BinaryAttackActor(ActorBase):
         attack_agents(
             turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width, padding.pad,
             store.cell, store.first, store.next_, store.top, store.walls, store.flat_walls,
-            store.active, store.health, store.traits, self._attackable, padding.sight,
-            padding.starts, store.hidden, store.streams, self._attackers, self._targets,
-            self._struck, self.weights, store.rewards, fresh, *self.outcome,
+            store.active, store.health, store.traits, self._attackable, store.uniform,
+            padding.sight, padding.starts, store.hidden, store.streams, self._attackers,
+            self._targets, self._struck, self.weights, store.rewards, fresh, *self.outcome,
         )  # fmt: skip
         return self.outcome
 

@@ -23,6 +23,8 @@ class _Mover(ActorBase):
     def run(self, turns, num_turns, flat, rows_of, fresh):
         """Returns ``moved``, int8 [B, N]: 1 success, 0 failure, -1 no move."""
         store = self.store
+        if not fresh:
+            self.moved[0, turns[0, 0]] = -1  # an agent that is not active makes no move
         move_agents(
             turns, num_turns, flat, rows_of, self.cross, store.padding.width, store.padding.pad,
             store.cell, store.first, store.next_, store.top, store.walls, store.active,

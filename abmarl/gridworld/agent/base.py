@@ -86,9 +86,9 @@ class GridWorldAgent(PrincipleAgent):
                     f"initial_position must be a row and a column, like (0, 3), got {given!r}."
                 )
             value = value.astype(int)
-        self.__dict__["initial_position"] = value
         if self._store is not None:
             self._store.set_start(self._slot, value)
+        self.__dict__["initial_position"] = value
 
     @property
     def position(self):
@@ -105,6 +105,8 @@ class GridWorldAgent(PrincipleAgent):
                 raise ValueError(f"position must be a row and a column, got {value!r}.")
         if self._store is None:
             self.__dict__["position"] = value
+        elif value is None:
+            raise ValueError(f"Agent {self.id!r} is in a simulation, its position cannot be None.")
         else:
             self._store.set_position(self._slot, value)
 

@@ -13,7 +13,7 @@ class _WindowObserver(ObserverBase):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self._viewers = np.flatnonzero(self.form_of >= 0)
+        self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
         self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)
         # What the agents' rows hold, see ``abmarl.kernels.windows``.
         self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=2, reset=True)
@@ -95,7 +95,7 @@ class TeamObserver(_LabelWindowObserver):
     key = "team"
 
     def labels(self):
-        """int16 [1 or B, N]: the teams."""
+        """int32 [1 or B, N]: the teams."""
         return self.store.teams()
 
 

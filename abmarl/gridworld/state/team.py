@@ -8,12 +8,12 @@ from abmarl.gridworld.state.base import StateBase
 class TeamState(StateBase):
     """Puts every agent into its initial team; agents without one are in that of their encoding.
 
-    With it, teams are variables: ``store.team`` int16 [B, N], which a simulation may change.
+    With it, teams are variables: ``store.team`` int32 [B, N], which a simulation may change.
     """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self._team = self.store.require("team", np.int16)
+        self._team = self.store.require("team", np.int32)
         self._team[:] = self.store.initial_teams
 
     def start(self, worlds):

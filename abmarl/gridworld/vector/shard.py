@@ -59,9 +59,13 @@ class Shard:
     def step(self):
         """One step of the shard's worlds, with the actions that stand in the buffers."""
         store, episodes = self.store, self.episodes
+        # Without self-reset, worlds that ended before stand still: nothing is seen or earned there.
+        worlds = self.everywhere if self.autoreset else np.flatnonzero(episodes.running)
         self.actions.take_turns(episodes.alive, self.random_order)
         store.rewards.fill(0.0)
         self.sim.play(self.actions)
+        if len(worlds) < len(self.everywhere):
+            store.rewards[~episodes.running] = 0.0
         done, over = self.sim.done_arrays()
         count = close_step(
             done, over, self.horizon, store.rewards, episodes.running, episodes.alive,
@@ -70,12 +74,15 @@ class Shard:
         )  # fmt: skip
         if count:
             self._end_episodes(np.flatnonzero(episodes.ended))
-        self.observe(self.everywhere)
+        self.observe(worlds)
 
     def _end_episodes(self, worlds):
-        episodes = self.episodes
+        episodes, streams = self.episodes, self.store.sight_streams
+        before = streams[worlds]
         for observer, _, final, rows_of in self.outputs:
             observer.write(worlds, final, rows_of, True)
+        if not self.autoreset:
+            streams[worlds] = before  # the running observations show the same once more
         episodes.final_active[worlds] = self.store.active[worlds]
         episodes.final_length[worlds] = episodes.length[worlds]
         episodes.final_returns[worlds] = episodes.returns[worlds]
