@@ -1,5 +1,7 @@
 """Actions of a single world: from a dict by agent to arrays."""
 
+from collections.abc import Mapping
+
 from abmarl.gridworld.actions import Actions
 
 
@@ -19,8 +21,13 @@ class ActionReader:
         act.
 
         Raises:
+            TypeError: It is no dict.
             ValueError: An agent or channel is unknown, or an action is not in its space.
         """
+        if not isinstance(action_dict, Mapping):
+            raise TypeError(
+                f"Actions must be a dict of agent id to action, got {type(action_dict).__name__}."
+            )
         if self._actions is None:
             self._prepare()
         store = self._store

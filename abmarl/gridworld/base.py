@@ -93,6 +93,7 @@ class GridWorldSimulation(AgentBasedSimulation):
         shared = {}
         self.store  # noqa: B018 - agents without any component are put into the store here
         for agent in self.agents.values():
+            _drop_partial_nulls(agent)
             for name in ("action_space", "observation_space"):
                 space = getattr(agent, name, None)
                 if isinstance(space, dict) and agent.seed is None:
@@ -149,6 +150,15 @@ class GridWorldSimulation(AgentBasedSimulation):
             f"{type(self).__name__} handles actions one by one in step(action_dict); vectorize "
             "needs step_batch(actions) of a SmartGridWorldSimulation, or declared actors."
         )
+
+
+def _drop_partial_nulls(agent):
+    """A null point is one of the whole space: without one for every channel there is none."""
+    for side in ("action", "observation"):
+        space = getattr(agent, f"{side}_space", None)
+        null = getattr(agent, f"null_{side}", None)
+        if isinstance(space, dict) and isinstance(null, dict) and null.keys() != space.keys():
+            setattr(agent, f"null_{side}", {})
 
 
 def _own_agents(agents):

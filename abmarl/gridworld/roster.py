@@ -3,6 +3,7 @@
 import numpy as np
 
 from abmarl.gridworld.padding import Padding
+from abmarl.kernels.compile import JIT
 
 # Parameters of agents, shared by all worlds; one record travels to the kernels as one argument.
 TRAITS = np.dtype(
@@ -25,6 +26,13 @@ TRAITS = np.dtype(
 _FIXED = ("encoding", "blocking", "view_range", "move_range", "simultaneous_attacks")
 
 
+class _Index(dict):
+    """Numbers of agents by id; asking for an unknown one says so."""
+
+    def __missing__(self, agent_id):
+        raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
+
+
 class Roster:
     """The agents in their order, with their parameters.
 
@@ -42,7 +50,7 @@ class Roster:
     def __init__(self, rows, cols, overlapping, agents):
         self.rows, self.cols = rows, cols
         self.ids = list(agents)
-        self.index = {name: slot for slot, name in enumerate(self.ids)}
+        self.index = _Index({name: slot for slot, name in enumerate(self.ids)})
         self.num_agents = len(self.ids)
         number = np.promote_types(np.min_scalar_type(-1 - self.num_agents), np.int16)
         self.slot_dtype = np.dtype(f"u{number.itemsize}")
@@ -60,6 +68,9 @@ class Roster:
     def _read_traits(self, agents):
         full = max(self.rows, self.cols) - 1
         self.traits = np.zeros(self.num_agents, TRAITS)
+        if not JIT:
+            # Uncompiled kernels ask records for attributes as compiled ones do.
+            self.traits = self.traits.view(np.recarray)
         self.traits["initial_health"] = np.nan
         for name in TRAITS.names:
             if name != "kind":

@@ -10,6 +10,9 @@ from abmarl.gridworld.agent import AttackingAgent
 from abmarl.gridworld.grid import parse_encodings
 from abmarl.kernels.attack import attack_agents, possible_targets
 
+# What an outcome can count.
+MOST_ATTACKS = np.iinfo(np.int16).max
+
 
 class AttackOutcome(NamedTuple):
     """What came of the attacks of a step, per agent of every world.
@@ -59,6 +62,10 @@ class BinaryAttackActor(ActorBase):
         self._attackable = store.relation(self.attack_mapping)
         shape = (store.num_worlds, store.num_agents)
         most = int(max(1, store.traits["simultaneous_attacks"].max()))
+        if most > MOST_ATTACKS:
+            raise ValueError(
+                f"simultaneous_attacks can be {MOST_ATTACKS} at most, got {most}; use fewer."
+            )
         self._attackers = np.zeros(store.num_agents, store.slot_dtype)
         self._targets = np.zeros(shape, store.slot_dtype)
         self._struck = np.zeros((store.num_worlds, most), store.slot_dtype)

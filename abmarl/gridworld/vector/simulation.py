@@ -149,6 +149,8 @@ class VectorSimulation:
             if seed is not None or not self._ready:
                 streams = chosen if self._ready else np.arange(self.num_envs)
                 self.store.seed(entropy, streams)
+            if not self._ready:
+                self.store.active[np.isin(np.arange(self.num_envs), chosen, invert=True)] = False
             self.store.rewards[chosen] = 0.0
             for shard in self._shards:
                 mine = chosen[(chosen >= shard.low) & (chosen < shard.low + len(shard.everywhere))]
@@ -226,6 +228,8 @@ class VectorSimulation:
             for moves by row and column. The action that does nothing is always there. Channels
             of components without masks are left out.
         """
+        if not self._ready:
+            raise ValueError("Call reset() before action_masks().")
         return self._out(self._masks.update(self._shards))
 
     def attackable(self, group) -> set:
