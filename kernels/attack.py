@@ -22,7 +22,7 @@ def find_targets(
     reach = min(traits[i].attack_range, pad)
     kind = traits[i].kind
     accuracy = traits[i].attack_accuracy
-    p = cell[b, i]
+    p = np.int64(cell[b, i])
     # Within range 1 nothing lies behind a blocker.
     masked = reach > 1 and hidden.shape[0] > 0
     if masked:
@@ -177,7 +177,7 @@ def has_target(
 ):
     """Whether anybody can be attacked by agent i."""
     reach = min(traits[i].attack_range, pad)
-    p = cell[b, i]
+    p = np.int64(cell[b, i])
     masked = reach > 1 and hidden.shape[0] > 0
     if masked:
         at = b * first.shape[1] + p

@@ -11,7 +11,7 @@ def _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap)
     # No cell of the grid is farther away than ``pad``, or the padding holds it.
     if dr > pad or dr < -pad or dc > pad or dc < -pad:
         return False
-    p = np.uint32(cell[b, i] + dr * width + dc)
+    p = np.uint32(np.int64(cell[b, i]) + dr * width + dc)
     return available(b, traits[i].kind, p, first, next_, top, traits, overlap)
 
 
@@ -22,7 +22,7 @@ def step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, ov
         return True
     if not _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap):
         return False
-    p = np.uint32(cell[b, i] + dr * width + dc)
+    p = np.uint32(np.int64(cell[b, i]) + dr * width + dc)
     leave(b, i, cell, first, next_, top, walls, traits)
     enter(b, i, p, cell, first, next_, top, walls, traits)
     return True
@@ -31,8 +31,8 @@ def step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, ov
 @rule
 def cross_step(action):
     """The step (dr, dc) of a cross move: 0 stay, 1 left, 2 down, 3 right, 4 up."""
-    dr = (action == 2) - (action == 4)
-    dc = (action == 3) - (action == 1)
+    dr = int(action == 2) - int(action == 4)
+    dc = int(action == 3) - int(action == 1)
     return dr, dc
 
 
@@ -61,7 +61,7 @@ def move_agents(
             if cross:
                 dr, dc = cross_step(actions[at])
             else:
-                dr, dc = actions[at] + 0, actions[at + 1] + 0
+                dr, dc = np.int64(actions[at]), np.int64(actions[at + 1])
             if step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, overlap):
                 moved[b, i] = 1
             else:

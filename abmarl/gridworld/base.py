@@ -90,6 +90,9 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     def finalize(self):
         """Makes agents and spaces ready for use. Agents that are alike share their spaces."""
+        if self.grid.replica:
+            self._finalized = True
+            return
         shared = {}
         self.store  # noqa: B018 - agents without any component are put into the store here
         for agent in self.agents.values():

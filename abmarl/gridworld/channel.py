@@ -87,6 +87,8 @@ class ChannelComponent(Component):
             self._nulls.append(self.null(agent))
         number = self._offered[key]
         self.form_of[slot] = number
+        if self.grid.replica:
+            return
         self._put(agent, f"{self.side}_space", self.forms[number].space)
         if self._nulls[number] is not None:
             self._put(agent, f"null_{self.side}", self._nulls[number])
@@ -97,8 +99,6 @@ class ChannelComponent(Component):
             channels = {}
             setattr(agent, attribute, channels)
             channels = getattr(agent, attribute)
-        if self.key in getattr(channels, "spaces", ()):
-            return  # the agent has been finalized with this channel
         if not isinstance(channels, dict):
             raise TypeError(
                 f"{attribute} of agent {agent.id!r} has no room for channel {self.key!r}; "

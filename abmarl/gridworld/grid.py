@@ -34,6 +34,8 @@ class Grid:
         self._store = store
         self._agents = []
         self._groups = None
+        # On a replica the agents are those of the original: ready, and not to be changed.
+        self.replica = False
 
     @property
     def rows(self) -> int:
@@ -99,6 +101,7 @@ class Grid:
         twin._overlapping = self._overlapping
         twin._agents = self._agents
         twin._groups = self.groups
+        twin.replica = True
         return twin
 
     def reset(self):

@@ -1,0 +1,129 @@
+"""The store: fields, traits, saved states, streams."""
+
+import numpy as np
+import pytest
+
+from abmarl.gridworld import Field, MovingAgent
+from abmarl.gridworld.seeding import world_streams
+from tests.gridworld.small import FighterAgent, battle, build, fighter, same, wall
+
+
+class CourierAgent(FighterAgent):
+    """Carries parcels."""
+
+    parcels = Field(np.int32, default=3)
+    goal = Field(np.float64, shape=(2,))
+
+
+def test_a_field_is_an_attribute_and_an_array():
+    agent = fighter("a", kind=CourierAgent)
+    assert agent.parcels == 3
+    agent.parcels = 5
+    sim = build([agent, fighter("b")])
+    assert sim.store.parcels.tolist() == [[5, 3]]
+    assert sim.store.goal.shape == (1, 2, 2)
+    sim.store.parcels[0, 0] = 7
+    assert agent.parcels == 7
+    agent.goal = np.array([1.0, 2.0])
+    assert sim.store.goal[0, 0].tolist() == [1.0, 2.0]
+    sim.reset(seed=0)
+    assert agent.parcels == 3
+    vec = sim.vectorize(4)
+    vec.reset()
+    assert vec.store.parcels.shape == (4, 2)
+    assert (vec.store.parcels == 3).all()
+
+
+def test_a_field_takes_what_it_is_declared_for():
+    agent = fighter("a", kind=CourierAgent)
+    with pytest.raises(ValueError, match="'parcels' of agent 'a' takes int32 of shape"):
+        agent.parcels = 0.5
+    with pytest.raises(TypeError, match="A field holds numbers"):
+        Field(object)
+
+
+def test_a_field_cannot_have_a_name_of_the_store():
+    class BadAgent(MovingAgent):
+        health = Field(np.float64)
+
+    with pytest.raises(ValueError, match="'health' is a name of the store"):
+        build([BadAgent(id="a", encoding=1, move_range=1)])
+
+
+def test_an_agent_is_a_view_of_its_slot():
+    sim = battle()
+    sim.reset(seed=0)
+    red = sim.agents["red1"]
+    assert red.position.tolist() == sim.store.position[0, 1].tolist() == [2, 0]
+    red.health = 0.25
+    assert sim.store.health[0, 1] == 0.25
+    sim.store.health[0, 1] = 0.5
+    assert red.health == 0.5
+    red.health = -3
+    assert (red.health, red.active) == (0.0, False)
+    red.health = 7
+    assert (red.health, red.active) == (1.0, True)
+
+
+def test_saved_states_come_back():
+    sim = battle()
+    sim.reset(seed=3)
+    saved = sim.state_dict()
+    kept = {name: array.copy() for name, array in saved.items()}
+    sim.step({"red0": {"attack": 1, "move": np.array([0, 0])}})
+    assert same(saved, kept)
+    assert not same(saved, sim.state_dict())
+    other = battle()
+    other.load_state_dict(saved)
+    sim.load_state_dict(saved)
+    assert same(saved, sim.state_dict())
+    assert same(saved, other.state_dict())
+    assert not other.agents["blue0"].position is None
+    assert other.get_obs("red0")["position_centered_encoding"].tolist() == (
+        sim.get_obs("red0")["position_centered_encoding"].tolist()
+    )
+
+
+def test_a_state_of_another_simulation_is_refused():
+    sim = battle()
+    sim.reset(seed=0)
+    before = sim.state_dict()
+    for state in (
+        None,
+        {},
+        {**before, "health": before["health"][:, :1]},
+        {name: array.tolist() for name, array in before.items()},
+        build([fighter("a"), wall("w")]).state_dict(),
+    ):
+        with pytest.raises(ValueError, match="saved state is of another simulation"):
+            sim.load_state_dict(state)
+        assert same(before, sim.state_dict())
+
+
+def test_streams_are_those_of_seed_and_world():
+    sim = battle()
+    sim.store.seed(12, first_world=5)
+    found = [sim.store.streams, sim.store.sight_streams, sim.store.sample_streams]
+    words = np.random.SeedSequence(12, spawn_key=(5,)).generate_state(12, np.uint64)
+    assert np.concatenate([one[0] for one in found]).tolist() == words.tolist()
+    assert world_streams(12, 5).reshape(-1).tolist() == words.tolist()
+
+
+def test_more_than_255_blocking_agents_on_a_cell():
+    # a w .    256 walls on the middle cell still hide what is behind them.
+    walls = [wall(f"w{i}", 2, (1, 1)) for i in range(256)]
+    sim = build([fighter("a", 1, (1, 0), view_range=3), *walls], overlapping={2: 2})
+    sim.reset(seed=0)
+    assert sim.get_obs("a")["position_centered_encoding"][3].tolist() == [-1, -1, -1, 1, 2, -2, -2]
+
+
+def test_agents_that_stand_nowhere_do_no_harm():
+    """Before the first reset there is nothing to see and nobody is on a list of a cell."""
+    sim = build([fighter("a"), fighter("b")])
+    assert (sim.get_obs("a")["position_centered_encoding"] == -2).all()
+    sim.step({"a": {"attack": 0, "move": np.array([1, 1])}})
+    agent = fighter("c", at=None)
+    agent.position = np.array([1, 1])  # said, but not placed
+    other = build([agent], states=[])
+    other.step({"c": {"attack": 0, "move": np.array([0, 1])}})
+    assert agent.position.tolist() == [1, 2]
