@@ -6,6 +6,8 @@ on every side, ``width = cols + 2 * pad`` cells in a row. A step by (dr, dc) is 
 inner loops need neither division nor bounds checks: cells outside the grid are marked as such.
 """
 
+import numpy as np
+
 from abmarl.kernels.compile import kernel, rule
 
 
@@ -27,6 +29,7 @@ def unravel_cells(cells, width, pad, positions):
     """Padded indices, int [B, N], to rows and columns, int32 [B, N, 2]."""
     for b in range(cells.shape[0]):
         for i in range(cells.shape[1]):
-            row = cells[b, i] // width
+            p = np.int64(cells[b, i])
+            row = p // width
             positions[b, i, 0] = row - pad
-            positions[b, i, 1] = cells[b, i] - row * width - pad
+            positions[b, i, 1] = p - row * width - pad

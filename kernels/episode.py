@@ -63,9 +63,31 @@ def add_rewards(addend, rewards):
 
 
 @kernel
-def outside(values, low, high):
-    """Whether any entry of the flat array ``values`` is not in ``low..high``."""
-    found = False
+def copy_within(values, low, high, out):
+    """Copies flat ``values`` to ``out``; returns whether all of them were in ``low..high``."""
+    wrong = False
     for k in range(values.shape[0]):
-        found |= (values[k] < low) | (values[k] > high)
-    return found
+        value = values[k]
+        wrong |= (value < low) | (value > high)
+        out[k] = value
+    return not wrong
+
+
+@kernel
+def end_episodes(
+    worlds, active, learning, restart, running, alive, length, returns,
+    final_length, final_returns, final_active,
+):  # fmt: skip
+    """Keeps how the episodes of the listed worlds ended, and prepares new ones if ``restart``."""
+    for w in range(worlds.shape[0]):
+        b = worlds[w]
+        final_length[b] = length[b]
+        running[b] = restart
+        for i in range(alive.shape[1]):
+            final_returns[b, i] = returns[b, i]
+            final_active[b, i] = active[b, i]
+            alive[b, i] = restart & learning[i]
+        if restart:
+            length[b] = 0
+            for i in range(alive.shape[1]):
+                returns[b, i] = 0.0

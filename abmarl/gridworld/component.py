@@ -20,6 +20,10 @@ class Component:
             raise TypeError(f"{type(self).__name__} needs grid=Grid(rows, cols), got {grid!r}.")
         if not isinstance(agents, dict):
             raise TypeError(f"{type(self).__name__} needs agents={{id: agent}}, got {agents!r}.")
+        if grid.store is None:
+            # In the store a parameter that is missing would look like 0.
+            for agent in agents.values():
+                agent.check_configured()
         self.agents = agents
         self.grid = grid
         self.store = grid.bind(agents)

@@ -100,7 +100,7 @@ class RewardRules:
                 b, i = divmod(wrong, store.num_agents)
                 raise ValueError(
                     f"Reward rule {name!r} gave {found[b, i]} to agent {store.ids[i]!r} "
-                    f"in world {b}; rewards must be finite."
+                    f"in world {store.first_world + b}; rewards must be finite."
                 )
 
 

@@ -115,6 +115,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self.step_batch(actions)
         self._rules.apply(actions)
         self.store.touch()
+        if self.runs_foreign_code and not np.isfinite(self.store.rewards).all():
+            store = self.store
+            b, i = np.argwhere(~np.isfinite(store.rewards))[0]
+            raise ValueError(
+                f"Agent {store.ids[i]!r} in world {store.first_world + b} was given the reward "
+                f"{store.rewards[b, i]}; rewards must be finite."
+            )
 
     def done_arrays(self) -> tuple:
         """bool [B, N] and [B]: the agents and the worlds that are done, by any done component."""

@@ -36,6 +36,7 @@ class Store(SingleWorld, Roster):
     def __init__(self, rows, cols, overlapping, agents):
         super().__init__(rows, cols, overlapping, agents)
         self.num_worlds = 1
+        self.first_world = 0  # the number of the first one, where this is a part of a store
         self._allocate()
         for agent in agents.values():
             for name, field in declared(type(agent), Field).items():
@@ -186,6 +187,7 @@ class Store(SingleWorld, Roster):
         part = object.__new__(Store)
         part.__dict__.update(self.__dict__)
         part.num_worlds = high - low
+        part.first_world = self.first_world + low
         part.hidden = self.padding.scratch()
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])

@@ -79,7 +79,9 @@ def test_the_start_can_move_between_episodes():
     agent.initial_position = (2, 3)
     sim.reset(seed=0)
     assert agent.position.tolist() == [2, 3]
-    with pytest.raises(ValueError, match=r"Agent 'a' starts at \(9, 9\), which is not on the 3 x 5"):
+    with pytest.raises(
+        ValueError, match=r"Agent 'a' starts at \(9, 9\), which is not on the 3 x 5"
+    ):
         agent.initial_position = (9, 9)
     assert agent.initial_position.tolist() == [2, 3]
 
@@ -91,7 +93,7 @@ def test_the_start_can_move_between_episodes():
 def test_what_shapes_arrays_cannot_change(name, value):
     sim = build([fighter("a")])
     before = getattr(sim.agents["a"], name)
-    with pytest.raises(ValueError, match="cannot change|can be"):
+    with pytest.raises(ValueError, match="cannot change once it is in a simulation"):
         setattr(sim.agents["a"], name, value)
     assert getattr(sim.agents["a"], name) == before
 
@@ -105,5 +107,7 @@ def test_teams():
     with pytest.raises(ValueError, match="team must be 1 or more, got 0"):
         TeamAgent(id="a", encoding=4, team=0)
     # Teams as large as encodings stay apart.
-    sim = build([GridWorldAgent(id=f"a{e}", encoding=e) for e in (1, 65537)], observers=[], actors=[])
+    sim = build(
+        [GridWorldAgent(id=f"a{e}", encoding=e) for e in (1, 65537)], observers=[], actors=[]
+    )
     assert np.unique(sim.store.teams()).tolist() == [1, 65537]

@@ -78,7 +78,7 @@ def test_saved_states_come_back():
     sim.load_state_dict(saved)
     assert same(saved, sim.state_dict())
     assert same(saved, other.state_dict())
-    assert not other.agents["blue0"].position is None
+    assert other.agents["blue0"].position is not None
     assert other.get_obs("red0")["position_centered_encoding"].tolist() == (
         sim.get_obs("red0")["position_centered_encoding"].tolist()
     )

@@ -112,16 +112,13 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
 
     key = "stacked_position_centered_encoding"
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
+    def space(self, agent):
+        """Box of the window with a layer per encoding."""
         if self.store.kinds.min() < 1:
             raise ValueError(
                 f"{type(self).__name__} has a layer per encoding from 1; "
                 f"encodings are {self.store.kinds.tolist()}."
             )
-
-    def space(self, agent):
-        """Box of the window with a layer per encoding."""
         side = 2 * agent.view_range + 1
         layers = int(self.store.kinds.max())
         return Box(-2, self.store.num_agents, (side, side, layers), int)

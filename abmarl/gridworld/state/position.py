@@ -33,6 +33,7 @@ class PositionState(StateBase):
         self.randomize_placement_order = bool(randomize_placement_order)
         store = self.store
         self._order = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
+        self._fixed = None
         self._failed = np.full(store.num_worlds, -1, np.int64)
 
     def start(self, worlds):
@@ -44,16 +45,18 @@ class PositionState(StateBase):
         store, padding = self.store, self.store.padding
         store.clear(worlds)
         fixed = store.start > 0
-        self._order[:] = np.argsort(~fixed, kind="stable")
+        if self._fixed is None or (fixed != self._fixed).any():
+            self._order[:] = np.argsort(~fixed, kind="stable")
+            self._fixed, self._num_fixed = fixed, int(fixed.sum())
         place_agents(
-            worlds, self._order, int(fixed.sum()), self.randomize_placement_order,
+            worlds, self._order, self._num_fixed, self.randomize_placement_order,
             self.no_overlap_at_reset, store.start, store.rows, store.cols, padding.width,
             padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
             store.traits, store.overlap, store.streams, self._failed,
         )  # fmt: skip
-        if (self._failed[worlds] >= 0).any():
-            b = worlds[np.argmax(self._failed[worlds] >= 0)]
-            self._refuse(int(self._failed[b]))
+        failed = self._failed[worlds].max(initial=-1)
+        if failed >= 0:
+            self._refuse(int(failed))
 
     def _refuse(self, slot):
         name, store = self.store.ids[slot], self.store

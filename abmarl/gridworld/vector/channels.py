@@ -3,7 +3,7 @@
 import numpy as np
 
 from abmarl.gridworld.groups import Layout
-from abmarl.kernels.episode import outside
+from abmarl.kernels.episode import copy_within
 
 
 class Channels:
@@ -50,7 +50,7 @@ class Channels:
         )
 
     def receive(self, actions):
-        """Copies a user's actions into the flat arrays, where the shards find them.
+        """Checks a user's actions while copying them to where the shards find them.
 
         Args:
             actions: ``{group: {channel: integer array [B, n, *shape]}}``.
@@ -83,20 +83,15 @@ class Channels:
                 f"actions[{name!r}][{key!r}] must be {'integers' if form.integer else 'numbers'}, "
                 f"got {array.dtype}."
             )
-        if not self._within(array, view, form):
-            self._refuse(name, key, array, form)
-        if array is not view:
-            np.copyto(view, array, casting="unsafe")
-
-    @staticmethod
-    def _within(array, view, form):
-        if form.common is not None:
+        if array.flags.c_contiguous and form.common is not None and form.integer:
             low, high = form.common
-            if array.dtype == form.dtype and form.integer and array.flags.c_contiguous:
-                return not outside(array.reshape(-1), low, high)
-            return array.size == 0 or bool(array.min() >= low and array.max() <= high)
-        flat = array.reshape(*array.shape[:2], -1)
-        return bool(((flat >= form.low) & (flat <= form.high)).all())
+            fine = copy_within(array.reshape(-1), low, high, view.reshape(-1))
+        else:
+            flat = array.reshape(*array.shape[:2], -1)
+            fine = bool(((flat >= form.low) & (flat <= form.high)).all())
+            np.copyto(view, array, casting="unsafe")
+        if not fine:
+            self._refuse(name, key, array, form)
 
     def _refuse(self, name, key, array, form):
         flat = array.reshape(*array.shape[:2], -1)

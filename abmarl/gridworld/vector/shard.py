@@ -3,7 +3,7 @@
 import numpy as np
 
 from abmarl.gridworld.actions import Actions
-from abmarl.kernels.episode import close_step
+from abmarl.kernels.episode import close_step, end_episodes
 
 
 class Shard:
@@ -78,19 +78,18 @@ class Shard:
 
     def _end_episodes(self, worlds):
         episodes, streams = self.episodes, self.store.sight_streams
-        before = streams[worlds]
+        before = None if self.autoreset else streams[worlds]
         for observer, _, final, rows_of in self.outputs:
             observer.write(worlds, final, rows_of, True)
-        if not self.autoreset:
-            streams[worlds] = before  # the running observations show the same once more
-        episodes.final_active[worlds] = self.store.active[worlds]
-        episodes.final_length[worlds] = episodes.length[worlds]
-        episodes.final_returns[worlds] = episodes.returns[worlds]
+        end_episodes(
+            worlds, self.store.active, self.learning, self.autoreset, episodes.running,
+            episodes.alive, episodes.length, episodes.returns, episodes.final_length,
+            episodes.final_returns, episodes.final_active,
+        )  # fmt: skip
         if self.autoreset:
-            self.begin(worlds)
+            self.sim.start_episode(worlds)
         else:
-            episodes.running[worlds] = False
-            episodes.alive[worlds] = False
+            streams[worlds] = before  # the running observations show the same once more
 
     def begin(self, worlds):
         """Starts episodes in the listed worlds, which are numbered within the shard."""

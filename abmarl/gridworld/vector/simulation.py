@@ -55,6 +55,9 @@ class VectorSimulation:
         self.num_threads = thread_count(num_threads, self.num_envs)
         if order not in ("fixed", "random"):
             raise ValueError(f'order must be "fixed" or "random", got {order!r}.')
+        for name, value in (("autoreset", autoreset), ("copy", copy)):
+            if not isinstance(value, bool | np.bool_):
+                raise TypeError(f"{name} must be True or False, got {value!r}.")
         self.order, self.autoreset, self.copy = order, bool(autoreset), bool(copy)
         self.sim = sim
         self.agents = sim.agents
@@ -94,6 +97,7 @@ class VectorSimulation:
         self._final = self.channels.observation_views(final=True)
         self._sampler = Sampler(self.channels, sim.actors)
         self._masks = Masks(self.channels, sim.actors)
+        self._views = {}
         self._ready = False
 
     def _check_memory(self, sim):
@@ -275,8 +279,14 @@ class VectorSimulation:
         return arrays
 
     def _by_group(self, array):
-        found = {name: array[:, group.index] for name, group in self.groups.items()}
-        return {name: part.copy() for name, part in found.items()} if self.copy else found
+        if self.copy:
+            return {name: array[:, group.index].copy() for name, group in self.groups.items()}
+        views = self._views.get(id(array))
+        if views is None:
+            views = {name: array[:, group.index] for name, group in self.groups.items()}
+            if all(isinstance(group.index, slice) for group in self.groups.values()):
+                self._views[id(array)] = views  # of an array that is never replaced
+        return dict(views)
 
     def _out(self, views):
         if not self.copy:

@@ -1,0 +1,140 @@
+"""Observers in the object form; their windows are compared with naive ones in tests/kernels."""
+
+import numpy as np
+import pytest
+
+from abmarl.gridworld import (
+    GridObservingAgent,
+    PositionCenteredEncodingObserver,
+    StackedPositionCenteredEncodingObserver,
+    TeamAgent,
+    TeamObserver,
+)
+from abmarl.gridworld.observer import ObserverBase
+from tests.gridworld.small import WINDOW, FighterAgent, battle, build, fighter, wall
+
+
+def test_a_window():
+    # a w b
+    # . . .      w blocks; a is in the corner of the grid
+    sim = build(
+        [fighter("a", 1, (0, 0), view_range=2), wall("w", 9, (0, 1)), fighter("b", 2, (0, 2))]
+    )
+    sim.reset(seed=0)
+    obs = sim.get_obs("a")
+    assert list(obs) == [WINDOW]
+    assert obs[WINDOW].dtype == int
+    assert obs in sim.agents["a"].observation_space
+    assert obs[WINDOW].tolist() == [
+        [-1, -1, -1, -1, -1],
+        [-1, -1, -1, -1, -2],
+        [-1, -1, 1, 9, -2],
+        [-1, -1, 0, 0, -2],
+        [-1, -1, 0, 0, 0],
+    ]
+    assert sim.observers[0].get_obs(sim.agents["w"]) == {}
+    assert (sim.agents["a"].null_observation[WINDOW] == -2).all()
+
+
+def test_observations_are_the_readers_own():
+    sim = battle()
+    sim.reset(seed=0)
+    kept = sim.get_obs("red0")[WINDOW]
+    before = kept.copy()
+    sim.step({"red0": {"attack": 1, "move": np.array([1, 0])}})
+    assert np.array_equal(kept, before)
+    assert not np.array_equal(sim.get_obs("red0")[WINDOW], before)
+
+
+@pytest.mark.parametrize("encoding", [126, 127, 128, 200, 32767, 32768, 70000, -5, -200, -40000])
+@pytest.mark.parametrize("view_range", [0, 1, 2, 3, 4, 7, 8, 15, 16])
+def test_encodings_of_every_width(encoding, view_range):
+    sim = build([fighter("a", encoding, (0, 0), view_range=view_range), fighter("b", 1, (0, 1))])
+    expected = np.full((2 * view_range + 1,) * 2, -1)
+    inside = expected[view_range : view_range + 3, view_range : view_range + 5]
+    inside[:] = 0
+    inside[0, 0] = encoding
+    if view_range:
+        inside[0, 1] = 1
+    sim.reset(seed=0)
+    obs = sim.get_obs("a")
+    assert np.array_equal(obs[WINDOW], expected)
+    assert obs in sim.agents["a"].observation_space
+    vec = sim.vectorize(2)
+    found = vec.reset()[0]["fighter_" + str(encoding)][WINDOW]
+    assert np.array_equal(found[1, 0], expected)
+
+
+@pytest.mark.parametrize(("itself", "centre"), [(True, 1), (False, 0)])
+def test_observe_self(itself, centre):
+    sim = build([fighter("a", at=(1, 2))], observe_self=itself)
+    sim.reset(seed=0)
+    assert sim.get_obs("a")[WINDOW].tolist() == [[0, 0, 0], [0, centre, 0], [0, 0, 0]]
+
+
+def test_who_falls_sees_once_more():
+    sim = battle()
+    sim.reset(seed=0)
+    stay = {"attack": 0, "move": np.array([0, 0])}
+    sim.step({"red0": {**stay, "attack": 1}})
+    assert sim.get_obs("blue0")[WINDOW].tolist() == [[-1] * 3, [1, 0, 0], [0, 0, 2]]
+    sim.step({"red0": stay})
+    assert (sim.get_obs("blue0")[WINDOW] == -2).all()
+
+
+def test_counts():
+    agents = [fighter("a", 1, (0, 0)), fighter("b", 1, (0, 0)), fighter("c", 3, (0, 0))]
+    observers = [StackedPositionCenteredEncodingObserver]
+    sim = build(agents, observers=observers, overlapping={1: {1, 3}})
+    sim.reset(seed=0)
+    window = sim.get_obs("a")["stacked_position_centered_encoding"]
+    assert window.shape == (3, 3, 3)
+    assert window[1, 1].tolist() == [2, 0, 1]
+    assert window[0, 0].tolist() == [-1, -1, -1]
+    assert window[2, 2].tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="has a layer per encoding from 1"):
+        build([fighter("a", -5)], observers=observers)
+
+
+def test_teams():
+    class PlayerAgent(FighterAgent, TeamAgent):
+        """Has a team."""
+
+    agents = [fighter("a", 1, (0, 0), kind=PlayerAgent, team=4), fighter("b", 2, (0, 1))]
+    sim = build(agents, observers=[TeamObserver])
+    sim.reset(seed=0)
+    assert sim.get_obs("a")["team"].tolist() == [[-1] * 3, [-1, 4, 2], [-1, 0, 0]]
+
+
+def test_agents_that_only_observe():
+    """They get observations, learn nothing, and their rows in a batch harm nobody."""
+
+    class EyeAgent(GridObservingAgent):
+        """Watches."""
+
+    eye = EyeAgent(id="eye", encoding=2, view_range=2, initial_position=(2, 2), initial_health=1.0)
+    sim = build([fighter("a", 1, (0, 0)), eye, fighter("b", 1, (0, 4))])
+    vec = sim.vectorize(3, seed=0)
+    obs, _ = vec.reset()
+    sim.reset(seed=(0, 2))
+    assert list(vec.groups) == ["fighter"]
+    for k, name in enumerate(("a", "b")):
+        assert np.array_equal(obs["fighter"][WINDOW][2, k], sim.get_obs(name)[WINDOW])
+    assert sim.get_obs("eye")[WINDOW].shape == (5, 5)
+    assert (sim.get_obs("eye")[WINDOW] == 1).sum() == 2
+
+
+def test_array_form():
+    sim = battle()
+    sim.reset(seed=0)
+    found = sim.observers[0].observe()
+    assert found.shape == (1, 4, 3, 3)
+    assert all(
+        np.array_equal(found[0, k], sim.get_obs(n)[WINDOW]) for k, n in enumerate(sim.agents)
+    )
+
+
+def test_parameters():
+    with pytest.raises(TypeError, match="observe_self must be True or False, got 1"):
+        build([fighter("a")], observe_self=1)
+    assert issubclass(PositionCenteredEncodingObserver, ObserverBase)
