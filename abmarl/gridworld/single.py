@@ -48,6 +48,15 @@ class SingleWorld:
             self.enter(slot, p)
         self.touch()
 
+    def set_active(self, slot, value):
+        """Makes one agent of world 0 active or not; it stays where it is."""
+        self.active[0, slot] = value
+        if self.traits["blocking"][slot] and self.on_grid(slot):
+            p = self.cell.item(slot)
+            there = self.occupants(p)
+            self.walls[0, p] = (self.traits["blocking"][there] & self.active[0, there]).any()
+        self.touch()
+
     def occupants(self, p) -> list:
         """The agents (numbers) of a cell of world 0, in the order in which they came."""
         found, j = [], self.first.item(p)

@@ -33,7 +33,7 @@ from tests.naive.random_stream import streams
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}
 SETTINGS = settings(
-    max_examples=int(os.environ.get("ABMARL_EXAMPLES", 60)),
+    max_examples=int(os.environ.get("ABMARL_EXAMPLES", 40)),
     derandomize=True,
     database=None,
     deadline=None,

@@ -261,14 +261,58 @@ def naive_reward_turns(given):
 bounded = st.tuples(st.lists(st.integers(-4, 4), max_size=9), st.integers(-4, 0), st.integers(0, 4))
 
 
-def run_outside(given):
+def run_copy_within(given):
     values, low, high = given
-    return bool(episode.outside(np.array(values, np.int8), np.int8(low), np.int8(high)))
+    out = np.full(len(values), 99, np.int8)
+    fine = episode.copy_within(np.array(values, np.int8), np.int8(low), np.int8(high), out)
+    # What was copied counts only if all of it is in range.
+    return [bool(fine), out.tolist() if fine else None]
 
 
-def naive_outside(given):
+def naive_copy_within(given):
     values, low, high = given
-    return any(not low <= value <= high for value in values)
+    fine = all(low <= value <= high for value in values)
+    return [fine, values if fine else None]
+
+
+@st.composite
+def ends_of_episodes(draw):
+    given = draw(ends_of_steps())
+    count, agents = len(given["over"]), len(given["done"][0])
+    worlds = draw(st.lists(st.integers(0, count - 1), unique=True))
+    learning = draw(st.lists(st.booleans(), min_size=agents, max_size=agents))
+    return sorted(worlds), learning, draw(st.booleans()), given
+
+
+def run_end_episodes(data):
+    worlds, learning, restart, given = data
+    state = {name: np.array(given[name]) for name in ("running", "alive", "length", "returns")}
+    active = np.array(given["done"])
+    final_length = np.full(len(active), -1)
+    final_returns, final_active = np.full(active.shape, -1.0), np.zeros(active.shape, bool)
+    episode.end_episodes(
+        np.array(worlds, np.int64), active, np.array(learning), restart, *state.values(),
+        final_length, final_returns, final_active,
+    )  # fmt: skip
+    found = *state.values(), final_length, final_returns, final_active
+    return [array.tolist() for array in found]
+
+
+def naive_end_episodes(data):
+    worlds, learning, restart, given = data
+    names = ("running", "alive", "length", "returns")
+    running, alive, length, returns = (list(given[name]) for name in names)
+    active = given["done"]
+    final_length = [-1] * len(active)
+    final_returns = [[-1.0] * len(row) for row in active]
+    final_active = [[False] * len(row) for row in active]
+    for b in worlds:
+        final_length[b], final_returns[b], final_active[b] = length[b], returns[b], active[b]
+        running[b] = restart
+        alive[b] = learning if restart else [False] * len(learning)
+        if restart:
+            length[b], returns[b] = 0, [0.0] * len(learning)
+    return [running, alive, length, returns, final_length, final_returns, final_active]
 
 
 ARRAY_TABLE = [
@@ -289,5 +333,8 @@ ARRAY_TABLE = [
     ArrayEntry("episode.close_step", "", ends_of_steps(), run_close_step, naive_close_step),
     ArrayEntry("episode.add_rewards", "", addends(), run_add_rewards, naive_add_rewards),
     ArrayEntry("episode.reward_turns", "", turn_lists(), run_reward_turns, naive_reward_turns),
-    ArrayEntry("episode.outside", "", bounded, run_outside, naive_outside),
+    ArrayEntry("episode.copy_within", "", bounded, run_copy_within, naive_copy_within),
+    ArrayEntry(
+        "episode.end_episodes", "", ends_of_episodes(), run_end_episodes, naive_end_episodes
+    ),
 ]  # fmt: skip

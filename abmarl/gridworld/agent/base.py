@@ -123,8 +123,7 @@ class GridWorldAgent(PrincipleAgent):
         if self._store is None:
             self.__dict__["active"] = value
         else:
-            self._store.active[0, self._slot] = value
-            self._store.touch()
+            self._store.set_active(self._slot, value)
 
     @property
     def health(self) -> float:
@@ -150,15 +149,22 @@ class GridWorldAgent(PrincipleAgent):
         for name in ("_store", "_slot", "position"):
             twin.__dict__.pop(name, None)
         given = twin.__dict__.pop("_given", {})
+        twin.__dict__.update({name: given[name] for name in given if name not in _CHANNELS})
         for name in _CHANNELS:
             if hasattr(twin, name):
                 setattr(twin, name, dict(given.get(name, {})))
         return twin
 
     def remember_given(self):
-        """Keeps the spaces that the user gave, before components add their channels."""
+        """Keeps what the user gave where a simulation is going to put something in its place.
+
+        These are spaces, to which components add their channels, and ranges like "FULL", which
+        become numbers.
+        """
         given = {name: getattr(self, name, None) for name in _CHANNELS}
         given = {name: copy.copy(value) for name, value in given.items() if value}
+        ranges = {name: getattr(self, name) for name in declared(type(self), Trait)}
+        given.update({name: value for name, value in ranges.items() if isinstance(value, str)})
         if given:
             self._given = given
 

@@ -44,7 +44,7 @@ class _LabelWindowObserver(_WindowObserver):
         """Box of the window."""
         side = 2 * agent.view_range + 1
         labels = self.labels()
-        return Box(min(-2, int(labels.min())), int(labels.max()), (side, side), int)
+        return Box(min(-2, int(labels.min())), max(0, int(labels.max())), (side, side), int)
 
     def write(self, worlds, flat, rows_of, final):
         """See ``ObserverBase.write``."""
