@@ -27,7 +27,7 @@ def test_readme_code(tmp_path):
 
 def test_readme_simulation_is_short():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert len(blocks[0].splitlines()) <= 32
+    assert len(blocks[0].splitlines()) <= 30
     assert len(blocks[1].splitlines()) <= 10
 
 

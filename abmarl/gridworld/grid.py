@@ -107,7 +107,7 @@ class Grid:
     def reset(self):
         """Empties every cell."""
         if self._store is not None:
-            self._store.clear(np.zeros(1, np.int64))
+            self._store.empty_grid()
 
     def query(self, agent, cell) -> bool:
         """Whether a cell (row, column) is available to an agent."""
@@ -147,9 +147,12 @@ class Grid:
         return {agent.id: agent for agent in found}
 
     def _number(self, cell):
-        row, col = (int(v) for v in cell)
+        try:
+            row, col = (int(v) for v in cell)
+        except (TypeError, ValueError):
+            raise TypeError(f"A cell is a row and a column, like (0, 3), got {cell!r}.") from None
         if not (0 <= row < self.rows and 0 <= col < self.cols):
-            raise IndexError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
+            raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
         return None if self._store is None else self._store.padding.ravel(row, col)
 
     def _adopt(self, agent):

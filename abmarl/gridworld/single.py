@@ -48,6 +48,14 @@ class SingleWorld:
             self.enter(slot, p)
         self.touch()
 
+    def empty_grid(self):
+        """Takes every agent of world 0 off the grid and changes nothing else about it."""
+        self.first[0] = -1
+        self.top[0] = self.blank
+        self.walls[0] = 0
+        self.cell[0] = 0
+        self.touch()
+
     def set_active(self, slot, value):
         """Makes one agent of world 0 active or not; it stays where it is."""
         self.active[0, slot] = value

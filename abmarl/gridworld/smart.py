@@ -228,8 +228,15 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         """
         from abmarl.gridworld.vector import VectorSimulation
 
-        if type(self).step is not SmartGridWorldSimulation.step or not (
-            self.actors or type(self).step_batch is not SmartGridWorldSimulation.step_batch
+        own = type(self)
+        if own.step is not SmartGridWorldSimulation.step or not (
+            self.actors or own.step_batch is not SmartGridWorldSimulation.step_batch
         ):
             return super().vectorize(num_envs, **kwargs)
+        for name in ("reset", "get_obs", "get_reward", "get_done", "get_all_done"):
+            if getattr(own, name) is not getattr(SmartGridWorldSimulation, name):
+                raise TypeError(
+                    f"{own.__name__} overrides {name}, which vectorised worlds do not call; put it "
+                    "into components, step_batch or start_episode(worlds)."
+                )
         return VectorSimulation(self, num_envs, **kwargs)

@@ -100,8 +100,7 @@ def test_a_blocker_protects():
 
 
 def test_an_inactive_blocker_protects_nobody():
-    # engine bug when this fails: "a blocking, active agent hides cells" (the semantics), and a
-    # user may set ``active`` or ``health``.
+    # Blocking agents hide cells only while they are active, and a user may change that.
     agents = [
         fighter("a", 1, (0, 0), attack_range=2),
         wall("w", 9, (0, 1)),

@@ -67,7 +67,7 @@ def test_agents_of_a_simulation_are_copied_into_the_next():
 
 
 def test_full_survives_a_copy_into_a_larger_grid():
-    # engine bug when this fails: the copy keeps the number of the first grid.
+    # A copy must not keep the number that "FULL" became on the first grid.
     first = build([fighter("a", view_range="FULL")])
     second = build(first.agents.values(), rows=5, cols=9)
     assert second.agents["a"].view_range == 8

@@ -157,7 +157,6 @@ def naive_battle():
 
 
 def test_sampled_actions_are_those_of_the_rules():
-    # engine bug when this fails: the contract draws agent by agent and then channel by channel.
     vec = battle().vectorize(2, seed=9)
     vec.reset()
     for _ in range(3):

@@ -9,20 +9,21 @@ REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0
 def sample_actions(world, stream):
     """Random {agent: {"attack": int, "move": (dr, dc)}} of all learning agents, dead or not.
 
+    All attacks are drawn first, then all moves.
+
     Args:
         world: NaiveWorld.
         stream: the sampling stream.
     """
-    actions = {}
-    for number, agent in enumerate(world.agents):
-        if not agent.learning:
-            continue
-        actions[number] = {}
+    actions = {number: {} for number, agent in enumerate(world.agents) if agent.learning}
+    for number, chosen in actions.items():
+        agent = world.agents[number]
         if agent.attack_range is not None:
-            actions[number]["attack"] = stream.below(agent.simultaneous_attacks + 1)
-        if agent.move_range is not None:
-            m = agent.move_range
-            actions[number]["move"] = (-m + stream.below(2 * m + 1), -m + stream.below(2 * m + 1))
+            chosen["attack"] = stream.below(agent.simultaneous_attacks + 1)
+    for number, chosen in actions.items():
+        m = world.agents[number].move_range
+        if m is not None:
+            chosen["move"] = (-m + stream.below(2 * m + 1), -m + stream.below(2 * m + 1))
     return actions
 
 

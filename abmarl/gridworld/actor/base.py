@@ -68,7 +68,13 @@ class ActorBase(ChannelComponent):
 
         Args:
             action_dict: Its actions by channel; this actor reads ``action_dict[self.key]``.
+
+        Raises:
+            TypeError, ValueError: The agent is not of this simulation, or the action is not in
+                its space; nothing has changed.
         """
+        if getattr(agent, "_store", None) is not self.store:
+            raise TypeError(f"process_action takes an agent of this simulation, got {agent!r}.")
         slot = agent._slot
         if self.form_of[slot] < 0 or self.key not in action_dict:
             return self.nothing()

@@ -6,7 +6,10 @@ from abmarl.kernels.streams import draw_samples
 
 
 class Sampler:
-    """Fills the flat action arrays with uniform actions, world by world and agent by agent."""
+    """Fills the flat action arrays with uniform actions.
+
+    In every world channel by channel, in a channel agent by agent, entry by entry.
+    """
 
     def __init__(self, channels, actors):
         self._channels = channels
