@@ -73,13 +73,16 @@ def choose(rng, b, items, count, wanted):
 
 
 @kernel
-def draw_samples(rng, low, high, where, out):
-    """Fills ``out`` with uniform integers, world by world, entry by entry.
+def draw_samples(rng, slots, rows_of, form_of, low, high, widths, out):
+    """Fills ``out`` with uniform integers, world by world, agent by agent, entry by entry.
 
-    ``low`` and ``high`` (inclusive) are int64 [K]; entry k of world b goes to
-    ``out[where[k, 0] + b * where[k, 1]]``, ``out`` a flat integer array.
+    Agent i of world b has ``widths[f]`` entries, ``f = form_of[i]``, from ``rows_of[i, 0] + b *
+    rows_of[i, 1]`` on in the flat array ``out``; entry k is in ``low[f, k]..high[f, k]``.
     """
     for b in range(rng.shape[0]):
-        for k in range(low.shape[0]):
-            value = low[k] + below(rng, b, high[k] - low[k] + 1)
-            out[where[k, 0] + b * where[k, 1]] = value
+        for s in range(slots.shape[0]):
+            i = slots[s]
+            f = form_of[i]
+            at = rows_of[i, 0] + b * rows_of[i, 1]
+            for k in range(widths[f]):
+                out[at + k] = low[f, k] + below(rng, b, high[f, k] - low[f, k] + 1)

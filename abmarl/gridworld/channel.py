@@ -72,6 +72,14 @@ class ChannelComponent(Component):
         return self._layout
 
     @property
+    def num_entries(self) -> int:
+        """Numbers that the entries of all agents of one world take together."""
+        return sum(
+            form.width * int(np.count_nonzero(self.form_of == number))
+            for number, form in enumerate(self.forms)
+        )
+
+    @property
     def dtype(self) -> np.dtype:
         """dtype of such an array: the narrowest that holds the spaces."""
         return np.result_type(np.int8, *(form.dtype for form in self.forms))

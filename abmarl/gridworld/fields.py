@@ -99,8 +99,8 @@ def declared(agent_class, kind) -> dict:
     return found
 
 
-def integer(low=None, special=None):
-    """A check for an int that is at least ``low``, or one of the ``special`` words."""
+def integer(low=None, special=None, bits=32):
+    """A check for an int of that many bits that is at least ``low``, or a ``special`` word."""
 
     def check(name, value):
         if special is not None and isinstance(value, str) and value == special:
@@ -109,8 +109,8 @@ def integer(low=None, special=None):
             raise TypeError(f"{name} must be an int{_or(special)}, got {value!r}.")
         if low is not None and value < low:
             raise ValueError(f"{name} must be {low} or more{_or(special)}, got {value!r}.")
-        if value > np.iinfo(np.int32).max:
-            raise ValueError(f"{name} must fit 32 bits, got {value!r}.")
+        if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+            raise ValueError(f"{name} must fit {bits} bits, got {value!r}.")
         return int(value)
 
     return check

@@ -106,31 +106,36 @@ class Layout:
         num_worlds, num_agents: Sizes of the store.
 
     Attributes:
-        rows_of: int64 [N, 2]: agent i of world b starts at ``rows_of[i, 0] + b * rows_of[i, 1]``;
+        rows_of: int [N, 2]: agent i of world b starts at ``rows_of[i, 0] + b * rows_of[i, 1]``;
             -1 for agents without rows.
-        slots: int64, the agents with rows, ascending.
+        slots: uint32, the agents with rows, ascending.
         blocks: ``{name: (start, stop, shape of the block)}``; ``members`` maps the start of a
             block to its agents.
         size: Entries of the flat array.
     """
 
     def __init__(self, blocks, num_worlds, num_agents):
-        self.rows_of = np.full((num_agents, 2), -1, np.int64)
+        widths = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in blocks.items()}
+        size = num_worlds * sum(len(slots) * widths[name] for name, (slots, _) in blocks.items())
+        dtype = np.int32 if size <= np.iinfo(np.int32).max else np.int64
+        self.rows_of = np.full((num_agents, 2), -1, dtype)
         self.blocks = {}
         self.members = {}
         self.size = 0
         for name, (slots, shape) in blocks.items():
-            width = int(np.prod(shape, dtype=np.int64))
+            width = widths[name]
             self.members[self.size] = slots
             self.rows_of[slots, 0] = self.size + width * np.arange(len(slots))
             self.rows_of[slots, 1] = width * len(slots)
             stop = self.size + num_worlds * len(slots) * width
             self.blocks[name] = (self.size, stop, (num_worlds, len(slots), *shape))
             self.size = stop
-        self.slots = np.flatnonzero(self.rows_of[:, 0] >= 0)
+        self.slots = np.flatnonzero(self.rows_of[:, 0] >= 0).astype(np.uint32)
 
     def shard(self, low: int) -> np.ndarray:
         """``rows_of`` for a part of the worlds whose first one is ``low``."""
+        if low == 0:
+            return self.rows_of
         rows_of = self.rows_of.copy()
         rows_of[:, 0] += low * np.maximum(rows_of[:, 1], 0)
         return rows_of

@@ -143,12 +143,23 @@ def run_samples(given):
     seed, entries = given
     states = [naive_streams(seed, b)[2].words for b in range(3)]
     rng = np.array(states, np.uint64)
-    low, high = (np.array(bound) for bound in zip(*entries, strict=True))
-    # World after world, the entries of each in reverse.
-    where = np.array([(len(entries) - 1 - k, len(entries)) for k in range(len(entries))])
+    # Agents of up to two entries each, whose rows lie in reverse order.
+    agents = [entries[k : k + 2] for k in range(0, len(entries), 2)]
+    widths = np.array([len(own) for own in agents])
+    low, high = np.zeros((2, len(agents), 2), np.int64)
+    for form, own in enumerate(agents):
+        low[form, : len(own)], high[form, : len(own)] = zip(*own, strict=True)
+    starts = len(entries) - np.cumsum(widths)
+    rows_of = np.stack([starts, np.full(len(agents), len(entries))], axis=1)
+    slots, form_of = np.arange(len(agents)), np.arange(len(agents), dtype=np.int16)
     out = np.zeros(3 * len(entries), np.int64)
-    streams.draw_samples(rng, low, high, where, out)
-    return [out.reshape(3, -1)[:, ::-1].tolist(), rng.tolist()]
+    streams.draw_samples(rng, slots, rows_of, form_of, low, high, widths, out)
+    rows = out.reshape(3, -1).tolist()
+    found = [
+        [value for k, start in enumerate(starts) for value in row[start : start + widths[k]]]
+        for row in rows
+    ]
+    return [found, rng.tolist()]
 
 
 def naive_samples(given):

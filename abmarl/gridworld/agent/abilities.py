@@ -22,7 +22,7 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
 
     required_parameters = ("view_range",)
 
-    view_range = Trait(integer(0, "FULL"))
+    view_range = Trait(integer(0, "FULL", bits=16))
 
     def __init__(self, view_range=None, **kwargs):
         super().__init__(**_with_channels(kwargs, "observation"))

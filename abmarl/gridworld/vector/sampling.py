@@ -24,22 +24,19 @@ class Sampler:
         """
         if self._tables is None:
             self._tables = [self._table(key) for key in self._channels.actions]
-        for flat, low, high, where in self._tables:
-            draw_samples(streams, low, high, where, flat)
+        for table in self._tables:
+            draw_samples(streams, *table)
 
     def _table(self, key):
         flat, layout = self._channels.actions[key]
         actor = self._actors[key]
-        rows = []
-        for slot in layout.slots:
-            form = actor.form(slot)
-            if not form.integer:
-                raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
-            start, stride = layout.rows_of[slot]
-            rows += [(start + k, stride, form.low[k], form.high[k]) for k in range(form.width)]
-        table = np.array(rows, np.int64).reshape(-1, 4)
-        low, high = np.ascontiguousarray(table[:, 2]), np.ascontiguousarray(table[:, 3])
-        return flat, low, high, np.ascontiguousarray(table[:, :2])
+        if not all(form.integer for form in actor.forms):
+            raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
+        widths = np.array([form.width for form in actor.forms])
+        low, high = np.zeros((2, len(widths), widths.max()), np.int64)
+        for number, form in enumerate(actor.forms):
+            low[number, : form.width], high[number, : form.width] = form.low, form.high
+        return layout.slots, layout.rows_of, actor.form_of, low, high, widths, flat
 
 
 class Masks:

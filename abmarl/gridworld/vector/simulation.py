@@ -103,8 +103,8 @@ class VectorSimulation:
     def _check_memory(self, sim):
         """Refuses what does not fit before anything is allocated, which the system may not do."""
         one = sum(array.nbytes for array in sim.store.state().values())
-        one += sum(2 * part.layout.size * part.dtype.itemsize for part in sim.observers)
-        one += sum(part.layout.size * part.dtype.itemsize for part in sim.actors.values())
+        one += sum(2 * part.num_entries * part.dtype.itemsize for part in sim.observers)
+        one += sum(part.num_entries * part.dtype.itemsize for part in sim.actors.values())
         one += 26 * sim.store.num_agents
         available = available_memory()
         if available is not None and one * self.num_envs > available:
