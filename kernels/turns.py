@@ -9,14 +9,13 @@ from abmarl.kernels.streams import shuffle
 
 
 @kernel
-def take_turns(alive, in_random_order, rng, turns, num_turns):
-    """Lists the agents with ``alive[B, N]`` in the order of the agents, or shuffled."""
+def take_turns(alive, active, in_random_order, rng, turns, num_turns):
+    """Lists the agents that are alive and active, bool [B, N] both, in order or shuffled."""
     for b in range(alive.shape[0]):
         count = 0
         for i in range(alive.shape[1]):
             turns[b, count] = i
-            if alive[b, i]:
-                count += 1
+            count += alive[b, i] & active[b, i]
         num_turns[b] = count
         if in_random_order:
             shuffle(rng, b, turns, count)

@@ -12,7 +12,7 @@ from abmarl.kernels.compile import copy_window, kernel, rule
 from abmarl.kernels.sight import cover, is_hidden, mark_hidden
 from abmarl.kernels.streams import below
 
-EMPTY, OUTSIDE, MASKED = 0, -1, -2
+EMPTY, MASKED = 0, -2
 
 
 @rule
@@ -112,14 +112,21 @@ def label_windows(
                     centre = pick_label(b, i, p, itself, first, next_, labels, row, rng)
                     out[to + reach * side + reach] = centre
             else:
-                for k in range(side * side):
-                    q = np.uint32(corner + (k // side) * width + k % side)
-                    if masked and is_hidden(hidden, k):
-                        out[to + k] = MASKED
-                    elif top[b, q] == OUTSIDE:
-                        out[to + k] = OUTSIDE
-                    else:
-                        out[to + k] = pick_label(b, i, q, itself, first, next_, labels, row, rng)
+                for r in range(side):
+                    for c in range(side):
+                        k = r * side + c
+                        q = np.uint32(corner + r * width + c)
+                        j = first[b, q]
+                        if masked and is_hidden(hidden, k):
+                            out[to + k] = MASKED
+                        elif j < 0:
+                            out[to + k] = top[b, q]  # empty or outside
+                        elif next_[b, j] < 0 and (itself or j != i):
+                            out[to + k] = labels[row, j]
+                        else:
+                            out[to + k] = pick_label(
+                                b, i, q, itself, first, next_, labels, row, rng
+                            )
 
 
 @kernel
@@ -143,18 +150,20 @@ def count_windows(
                 at = b * top.shape[1] + p
                 masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
             corner = p - reach * width - reach
-            for k in range(side * side):
-                q = np.uint32(corner + (k // side) * width + k % side)
-                if not view or (masked and is_hidden(hidden, k)):
-                    fill = MASKED
-                elif top[b, q] == OUTSIDE:
-                    fill = OUTSIDE
-                else:
-                    fill = EMPTY
-                for layer in range(layers):
-                    out[to + k * layers + layer] = fill
-                if fill == EMPTY:
-                    j = first[b, q]
+            for r in range(side):
+                for c in range(side):
+                    k = r * side + c
+                    q = np.uint32(corner + r * width + c)
+                    shows = view and not (masked and is_hidden(hidden, k))
+                    j = np.int64(first[b, q]) if shows else np.int64(-1)
+                    if not shows:
+                        fill = np.int64(MASKED)
+                    elif j < 0:
+                        fill = np.int64(top[b, q])  # empty or outside
+                    else:
+                        fill = np.int64(EMPTY)
+                    for layer in range(layers):
+                        out[to + k * layers + layer] = fill
                     while j >= 0:
                         out[to + k * layers + traits[j].encoding - 1] += 1
-                        j = next_[b, j]
+                        j = np.int64(next_[b, j])

@@ -24,8 +24,9 @@ class Actions:
         self.buffers = {}
 
     def take_turns(self, alive, in_random_order=False):
-        """Everyone in ``alive`` (bool [B, N]) acts, in the order of the agents or a random one."""
-        take_turns(alive, in_random_order, self.store.streams, self.turns, self.num_turns)
+        """Everyone in ``alive`` (bool [B, N]) who is active acts, in order or in a random one."""
+        store = self.store
+        take_turns(alive, store.active, in_random_order, store.streams, self.turns, self.num_turns)
 
     def keys(self):
         """The channels."""

@@ -110,11 +110,15 @@ class GridWorldSimulation(AgentBasedSimulation):
         self._finalized = True
 
     def random_order(self, agent_ids) -> list:
-        """The agents in a fresh random order, drawn from the stream of the world."""
+        """The agents in a fresh random order, drawn from the stream of the world.
+
+        Those that are not active come last: they do not act, and nothing is drawn for them.
+        """
         store = self.store
         slots = sorted(store.index[agent_id] for agent_id in agent_ids)
+        slots.sort(key=lambda slot: not store.active[0, slot])
         turns = np.array([slots], store.slot_dtype)
-        shuffle_turns(store.streams, turns, len(slots))
+        shuffle_turns(store.streams, turns, int(np.count_nonzero(store.active[0, slots])))
         return [store.ids[slot] for slot in turns[0].tolist()]
 
     def get_info(self, agent_id, **kwargs) -> dict:

@@ -393,7 +393,7 @@ def run_turns(random):
         store = case.store
         turns = np.zeros((case.num_worlds, store.num_agents), store.next_.dtype)
         count = np.zeros(case.num_worlds, np.int64)
-        turns_kernels.take_turns(store.active, random, store.streams, turns, count)
+        turns_kernels.take_turns(store.active, store.active, random, store.streams, turns, count)
         return [turns[b, : count[b]].tolist() for b in range(case.num_worlds)]
 
     return run

@@ -98,6 +98,12 @@ class TeamObserver(_LabelWindowObserver):
         """int32 [1 or B, N]: the teams."""
         return self.store.teams()
 
+    def copies(self):
+        """So it is while every team is an encoding and only equal ones can share a cell."""
+        store = self.store
+        fixed = not store.has("team") and store.uniform
+        return bool(fixed and (store.initial_teams == store.encodings[0]).all())
+
 
 class StackedPositionCenteredEncodingObserver(_WindowObserver):
     """Counts the agents of every encoding in the cells around the agent.
