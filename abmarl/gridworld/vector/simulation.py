@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
 from abmarl.gridworld.seeding import fresh_seed, parse_seed
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.store import load_arrays
@@ -14,6 +13,7 @@ from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.sampling import Masks, Sampler
 from abmarl.gridworld.vector.shard import Shard
+from abmarl.gridworld.vector.size import check_memory
 from abmarl.gridworld.vector.threads import Crew, thread_count
 from abmarl.sim.agents import is_agent
 
@@ -69,7 +69,7 @@ class VectorSimulation:
         learners = {
             name: group for name, group in sim.groups.items() if self._learning[group.slots[0]]
         }
-        self._check_memory(sim)
+        check_memory(sim, self.num_envs)
         self.store = sim.store.replicate(self.num_envs)
         self.episodes = Episodes(self.num_envs, self.store.num_agents)
         self.channels = Channels(sim, learners, self.num_envs)
@@ -99,20 +99,6 @@ class VectorSimulation:
         self._masks = Masks(self.channels, sim.actors)
         self._views = {}
         self._ready = False
-
-    def _check_memory(self, sim):
-        """Refuses what does not fit before anything is allocated, which the system may not do."""
-        one = sum(array.nbytes for array in sim.store.state().values())
-        one += sum(2 * part.num_entries * part.dtype.itemsize for part in sim.observers)
-        one += sum(part.num_entries * part.dtype.itemsize for part in sim.actors.values())
-        one += 26 * sim.store.num_agents
-        available = available_memory()
-        if available is not None and one * self.num_envs > available:
-            raise MemoryError(
-                f"{self.num_envs} worlds need {readable_bytes(one * self.num_envs)} of memory, "
-                f"{readable_bytes(available)} are available; "
-                f"num_envs up to {available // one} would fit."
-            )
 
     @staticmethod
     def _parse(seed):
