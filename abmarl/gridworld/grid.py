@@ -177,11 +177,16 @@ class Grid:
         return f"Grid({self.rows}, {self.cols}, overlapping={self.overlapping})"
 
 
-def parse_encodings(name, mapping) -> dict:
+def parse_encodings(name, mapping, known=None) -> dict:
     """``{encoding: encoding or collection}`` as ``{encoding: set}``.
 
+    Args:
+        name: What the mapping is called in messages.
+        known: The encodings that agents have, where others make no sense.
+
     Raises:
-        TypeError: It is no such dict; ``name`` says of what.
+        TypeError: It is no such dict.
+        ValueError: No agent has one of the encodings.
     """
     if not isinstance(mapping, dict):
         raise TypeError(f"{name} must be a dict of encodings, got {mapping!r}.")
@@ -192,6 +197,12 @@ def parse_encodings(name, mapping) -> dict:
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
                 raise TypeError(f"{name} must map encodings, which are ints, got {value!r}.")
         found[int(encoding)] = {int(value) for value in others}
+    for encoding in set().union(found, *found.values()):
+        if known is not None and encoding not in known:
+            raise ValueError(
+                f"{name} names encoding {encoding}, which no agent has; "
+                f"the agents' encodings are {list(known)}."
+            )
     return found
 
 

@@ -51,13 +51,8 @@ class BinaryAttackActor(ActorBase):
         if not isinstance(stacked_attacks, bool | np.bool_):
             raise TypeError(f"stacked_attacks must be True or False, got {stacked_attacks!r}.")
         store = self.store
-        self.attack_mapping = parse_encodings("attack_mapping", attack_mapping or {})
-        for encoding in set().union(self.attack_mapping, *self.attack_mapping.values()):
-            if encoding not in store.kinds:
-                raise ValueError(
-                    f"attack_mapping names encoding {encoding}, which no agent has; "
-                    f"the agents' encodings are {store.kinds.tolist()}."
-                )
+        kinds = store.kinds.tolist()
+        self.attack_mapping = parse_encodings("attack_mapping", attack_mapping or {}, kinds)
         self.stacked_attacks = bool(stacked_attacks)
         self._attackable = store.relation(self.attack_mapping)
         shape = (store.num_worlds, store.num_agents)

@@ -24,15 +24,10 @@ class TargetEncodingInactiveDone(DoneBase):
                 f"sim_ends_if_one_done must be True or False, got {sim_ends_if_one_done!r}."
             )
         store = self.store
-        self.target_mapping = parse_encodings("target_mapping", target_mapping or {})
+        kinds = store.kinds.tolist()
+        self.target_mapping = parse_encodings("target_mapping", target_mapping or {}, kinds)
         if not self.target_mapping:
             raise ValueError("TargetEncodingInactiveDone needs a target_mapping, like {1: {2}}.")
-        for encoding in set().union(self.target_mapping, *self.target_mapping.values()):
-            if encoding not in store.kinds:
-                raise ValueError(
-                    f"target_mapping names encoding {encoding}, which no agent has; "
-                    f"the agents' encodings are {store.kinds.tolist()}."
-                )
         self.sim_ends_if_one_done = bool(sim_ends_if_one_done)
         self._targets = store.relation(self.target_mapping)
         self._mapped = np.isin(store.kinds, list(self.target_mapping))
