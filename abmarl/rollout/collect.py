@@ -106,8 +106,7 @@ def collect(
     num_steps = _checked(vec, num_steps)
     bound = bind_policies(vec, policies)
     check_memory(vec, num_steps)
-    # Before the first reset the random streams are all zero.
-    continued = seed is None and bool(np.any(vec.store.streams))
+    continued = seed is None and vec.started
     columns, table = ColumnSink(vec, num_steps), EpisodeSink(vec)
     name = name or simulation_name(vec)
     tally = _run(vec, bound, num_steps, [columns, table], seed, name, progress, on_step)

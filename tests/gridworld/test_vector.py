@@ -286,3 +286,13 @@ def test_fork_after_use_with_two_threads():
     for _ in range(20):
         vec.step(vec.sample_actions())
     assert same(found, vec.state_dict())
+
+
+def test_actions_can_be_sampled_before_the_first_reset():
+    # Streams that were not started gave zeros only, and drawing without bias never ended.
+    early, late = battle().vectorize(3, seed=4), battle().vectorize(3, seed=4)
+    late.reset()
+    first, second = early.sample_actions(), late.sample_actions()
+    for name, channels in first.items():
+        for key, array in channels.items():
+            assert np.array_equal(array, second[name][key])

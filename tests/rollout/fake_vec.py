@@ -68,12 +68,12 @@ class FakeVec:
         self.store = SimpleNamespace(
             num_worlds=num_envs, num_agents=len(ids), rows=4, cols=7, ids=ids,
             index={name: k for k, name in enumerate(ids)}, traits=traits,
-            streams=np.zeros((num_envs, 4), np.uint64),
             active=np.ones(shape, bool), health=np.ones(shape),
             position=np.zeros((*shape, 2), np.int32),
             encoding=traits["encoding"], teams=lambda: traits["encoding"][None],
         )  # fmt: skip
         self.streams = None
+        self.started = False
         self.samples = 0
 
     def attackable(self, name):
@@ -86,7 +86,7 @@ class FakeVec:
         if seed is not None or self.streams is None:
             self.seed = self.seed if seed is None else seed
             self.streams = np.random.default_rng(self.seed)
-            self.store.streams[:] = 1
+            self.started = True
             self.sampler = np.random.default_rng([self.seed, 1])
         self.age = np.zeros(self.num_envs, np.int64)
         self.store.active[:] = True

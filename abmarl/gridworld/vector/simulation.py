@@ -41,6 +41,7 @@ class VectorSimulation:
     Attributes:
         groups: ``{name: Group}`` of the learning agents.
         store: The arrays of all worlds.
+        started: Whether the worlds have been reset, so that their random streams are on the way.
 
     Raises:
         TypeError, ValueError: A parameter is of the wrong kind or out of its range.
@@ -71,6 +72,7 @@ class VectorSimulation:
         }
         check_memory(sim, self.num_envs)
         self.store = sim.store.replicate(self.num_envs)
+        self.store.seed(self.seed)
         self.episodes = Episodes(self.num_envs, self.store.num_agents)
         self.channels = Channels(sim, learners, self.num_envs)
         self.groups = {name: self._with_spaces(group) for name, group in learners.items()}
@@ -98,7 +100,7 @@ class VectorSimulation:
         self._sampler = Sampler(self.channels, sim.actors)
         self._masks = Masks(self.channels, sim.actors)
         self._views = {}
-        self._ready = False
+        self.started = False
 
     @staticmethod
     def _parse(seed):
@@ -134,12 +136,11 @@ class VectorSimulation:
         """
         chosen = world_numbers(worlds, self.num_envs)
         entropy = self.seed if seed is None else self._parse(seed)
-        before = self.state_dict() if self._ready else None
+        before = self.state_dict() if self.started else None
         try:
-            if seed is not None or not self._ready:
-                streams = chosen if self._ready else np.arange(self.num_envs)
-                self.store.seed(entropy, streams)
-            if not self._ready:
+            if seed is not None:
+                self.store.seed(entropy, chosen)
+            if not self.started:
                 self.store.active[np.isin(np.arange(self.num_envs), chosen, invert=True)] = False
             self.store.rewards[chosen] = 0.0
             for shard in self._shards:
@@ -155,7 +156,7 @@ class VectorSimulation:
             self.seed = entropy
         for name in ("terminated", "truncated", "ended"):
             getattr(self.episodes, name)[chosen] = False
-        self._ready = True
+        self.started = True
         return self._out(self._obs), self._infos()
 
     def step(self, actions) -> tuple:
@@ -174,7 +175,7 @@ class VectorSimulation:
         Raises:
             TypeError, ValueError: The actions are wrong; nothing has changed.
         """
-        if not self._ready:
+        if not self.started:
             raise ValueError("Call reset() before step().")
         self.channels.receive(actions)
         before = self.state_dict() if self._guarded else None
@@ -218,7 +219,7 @@ class VectorSimulation:
             for moves by row and column. The action that does nothing is always there. Channels
             of components without masks are left out.
         """
-        if not self._ready:
+        if not self.started:
             raise ValueError("Call reset() before action_masks().")
         return self._out(self._masks.update(self._shards))
 
@@ -255,7 +256,7 @@ class VectorSimulation:
         self.store.load({name: state[name] for name in self.store.state()})
         for shard in self._shards:
             shard.store.touch()
-        self._ready = True
+        self.started = True
 
     def _arrays(self):
         arrays = dict(self.store.state())
