@@ -46,7 +46,7 @@ def make_sim():
         )  # fmt: skip
     for col in range(3, 9):
         agents[f"wall{col}"] = GridWorldAgent(
-            id=f"wall{col}", encoding=WALL, blocking=True, initial_position=(4, col),
+            id=f"wall{col}", group="wall", encoding=WALL, blocking=True, initial_position=(4, col),
             initial_health=1.0, render_shape="s", render_color="dimgray",
         )  # fmt: skip
     return SmartGridWorldSimulation.build_sim(

@@ -73,6 +73,7 @@ class Grid:
                         "build_sim, which copies them."
                     )
             for agent in agents.values():
+                agent.check_ignored()
                 agent.remember_given()
             self._store = Store(self.rows, self.cols, self.overlapping, agents)
             self._agents = list(agents.values())

@@ -90,6 +90,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._rules = RewardRules(self._declared_rewards, actors, self.store)
         self._reader = ActionReader(self._arrays, self.actors)
         self._done_version = self._obs_version = -1
+        self._placed = False
 
     # --- what happens, on arrays ---
 
@@ -167,6 +168,12 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         """
         if not self.actors and type(self).step_batch is SmartGridWorldSimulation.step_batch:
             raise TypeError(f"{type(self).__name__} has no actors; declare some, or define step.")
+        if not self._placed and not self.store.cell.any():
+            raise ValueError(
+                "Nobody is on the grid; call reset() before step(), and see to it that a state "
+                "component such as PositionState places the agents."
+            )
+        self._placed = True
         actions = self._reader.read(action_dict)
         if not self.runs_foreign_code:
             self.play(actions)

@@ -206,7 +206,8 @@ def _run(
                     tally.first_agent_steps, tally.first_seconds = acting, seconds
                 if on_step is not None:
                     on_step(step + 1, infos)
-                report.update(step + 1, readable_rate(tally.rate, 1, "agent-steps"))
+                rate = readable_rate(tally.rate, 1, "agent-steps")
+                report.update(step + 1, f"{rate} while stepping" if rate else "")
         except KeyboardInterrupt:
             # A second Ctrl-C, or one in a thread or under a handler that is not ours: the step
             # under way is dropped, the columns up to it are whole.

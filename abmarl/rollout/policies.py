@@ -1,6 +1,7 @@
 """Who decides: policies that act for a whole group at once."""
 
 import difflib
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -84,7 +85,21 @@ def _bound(vec: Any, group: str, entry: Any) -> Policy:
         )
     if hasattr(entry, "bind"):
         entry.bind(vec, group)
+    _check_parameters(entry, group)
     return entry
+
+
+def _check_parameters(policy: Any, group: str) -> None:
+    try:
+        signature = inspect.signature(policy)
+    except (TypeError, ValueError):
+        return  # some callables do not tell
+    try:
+        signature.bind({}, None)
+    except TypeError as error:
+        raise TypeError(
+            f"the policy of group {group!r} must take (observations, active): {error}"
+        ) from None
 
 
 def choose_actions(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import GridWorldAgent, MovingAgent, TeamAgent
+from abmarl.gridworld import Grid, GridWorldAgent, MovingAgent, TeamAgent
 from tests.gridworld.small import build, fighter
 
 
@@ -111,3 +111,10 @@ def test_teams():
         [GridWorldAgent(id=f"a{e}", encoding=e) for e in (1, 65537)], observers=[], actors=[]
     )
     assert np.unique(sim.store.teams()).tolist() == [1, 65537]
+
+
+def test_a_misspelt_parameter_is_noticed():
+    agents = {"a": MovingAgent(id="a", encoding=1, move_range=1, initial_helth=0.5)}
+    message = "Agent 'a' took no notice of 'initial_helth'; did you mean 'initial_health'"
+    with pytest.warns(UserWarning, match=message):
+        Grid(3, 5).bind(agents)

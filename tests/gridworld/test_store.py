@@ -121,7 +121,8 @@ def test_agents_that_stand_nowhere_do_no_harm():
     """Before the first reset there is nothing to see and nobody is on a list of a cell."""
     sim = build([fighter("a"), fighter("b")])
     assert (sim.get_obs("a")["position_centered_encoding"] == -2).all()
-    sim.step({"a": {"attack": 0, "move": np.array([1, 1])}})
+    with pytest.raises(ValueError, match="Nobody is on the grid; call reset"):
+        sim.step({"a": {"attack": 0, "move": np.array([1, 1])}})
     agent = fighter("c", at=None)
     agent.position = np.array([1, 1])  # said, but not placed
     other = build([agent], states=[])

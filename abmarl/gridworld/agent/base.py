@@ -1,12 +1,15 @@
 """What all agents of the grid world have in common."""
 
 import copy
+import difflib
+import warnings
 
 import numpy as np
 
 from abmarl.gridworld.fields import Field, Trait, declared, integer, number, truth
 from abmarl.sim.agents import PrincipleAgent
 
+_PLAIN = ("initial_position", "group", "render_shape", "render_color", "render_size", "seed")
 _CHANNELS = ("action_space", "null_action", "observation_space", "null_observation")
 
 
@@ -154,6 +157,17 @@ class GridWorldAgent(PrincipleAgent):
             if hasattr(twin, name):
                 setattr(twin, name, dict(given.get(name, {})))
         return twin
+
+    def check_ignored(self):
+        """Warns of an argument that no class took and that looks like a misspelt parameter."""
+        known = [*declared(type(self), Trait), *_PLAIN]
+        for name in self._ignored:
+            near = difflib.get_close_matches(name, known, 1, 0.8)
+            if near:
+                warnings.warn(
+                    f"Agent {self.id!r} took no notice of {name!r}; did you mean {near[0]!r}?",
+                    stacklevel=2,
+                )
 
     def remember_given(self):
         """Keeps what the user gave where a simulation is going to put something in its place.
