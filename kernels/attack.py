@@ -23,6 +23,8 @@ def find_targets(
     kind = traits[i].kind
     accuracy = traits[i].attack_accuracy
     p = np.int64(cell[b, i])
+    if p == 0:
+        return 0  # it stands nowhere
     # Within range 1 nothing lies behind a blocker.
     masked = reach > 1 and hidden.shape[0] > 0
     if masked:
@@ -178,6 +180,8 @@ def has_target(
     """Whether anybody can be attacked by agent i."""
     reach = min(traits[i].attack_range, pad)
     p = np.int64(cell[b, i])
+    if p == 0:
+        return False  # it stands nowhere
     masked = reach > 1 and hidden.shape[0] > 0
     if masked:
         at = b * first.shape[1] + p

@@ -8,6 +8,8 @@ from abmarl.kernels.occupancy import available, enter, leave
 
 @rule
 def _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap):
+    if cell[b, i] == 0:
+        return False  # it stands nowhere
     # No cell of the grid is farther away than ``pad``, or the padding holds it.
     if dr > pad or dr < -pad or dc > pad or dc < -pad:
         return False

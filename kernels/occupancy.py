@@ -62,8 +62,8 @@ def available(b, kind, p, first, next_, top, traits, overlap):
 
 
 @kernel
-def clear_worlds(worlds, blank, first, top, walls, cell, active, health):
-    """Empties the grids of the listed worlds; every agent is off the grid, active and healthy.
+def clear_worlds(worlds, blank, first, top, walls, cell):
+    """Empties the grids of the listed worlds.
 
     ``blank`` is the ``top`` of an empty grid. Cell 0 lies outside the grid: it means nowhere.
     """
@@ -76,8 +76,6 @@ def clear_worlds(worlds, blank, first, top, walls, cell, active, health):
             walls[b, p] = 0
         for i in range(cell.shape[1]):
             cell[b, i] = 0
-            active[b, i] = True
-            health[b, i] = 1.0
 
 
 @kernel

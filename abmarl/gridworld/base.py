@@ -7,6 +7,7 @@ import numpy as np
 from abmarl.gridworld.agent import GridWorldAgent
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.seeding import parse_seed
+from abmarl.gridworld.store import without_signature
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -56,9 +57,14 @@ class GridWorldSimulation(AgentBasedSimulation):
         grid = Grid(rows, cols, overlapping)
         if agents is not None:
             kwargs["agents"] = _own_agents(agents)
-        sim = cls(grid=grid, **kwargs)
-        if not sim._finalized:
-            sim.finalize()
+        try:
+            sim = cls(grid=grid, **kwargs)
+            if not sim._finalized:
+                sim.finalize()
+        except BaseException:
+            for agent in grid.agents:
+                agent.release()
+            raise
         return sim
 
     _finalized = False
@@ -137,7 +143,8 @@ class GridWorldSimulation(AgentBasedSimulation):
 
     def state_dict(self) -> dict:
         """A copy of everything that the world is, random streams included."""
-        return {name: array.copy() for name, array in self.store.state().items()}
+        state = {name: array.copy() for name, array in self.store.state().items()}
+        return {"signature": self.store.signature, **state}
 
     def load_state_dict(self, state):
         """Goes back to what ``state_dict`` returned.
@@ -145,7 +152,7 @@ class GridWorldSimulation(AgentBasedSimulation):
         Raises:
             ValueError: It is of a different simulation; nothing has changed.
         """
-        self.store.load(state)
+        self.store.load(without_signature(state, self.store))
 
     def vectorize(self, num_envs, **kwargs):
         """Many worlds at once; only for simulations that are declared or define ``step_batch``.
@@ -182,20 +189,25 @@ def _own_agents(agents):
 
 
 def _seeding(reset):
-    """Wraps ``reset`` so that the outermost call of it starts the random streams of the seed."""
+    """Wraps ``reset`` so that its outermost call starts the random streams of the seed.
+
+    It also begins the episode for the store, and leaves everything as before when it fails.
+    """
 
     @functools.wraps(reset)
     def wrapped(self, *args, seed=None, **kwargs):
-        if seed is None:
-            return reset(self, *args, **kwargs)
+        if seed is not None:
+            kwargs["seed"] = seed
         if self._resetting:
-            return reset(self, *args, seed=seed, **kwargs)
-        entropy, world = parse_seed(seed)
+            return reset(self, *args, **kwargs)
+        entropy, world = (None, 0) if seed is None else parse_seed(seed)
         before = self.state_dict()
         self._resetting = True
         try:
-            self.store.seed(entropy, first_world=world)
-            return reset(self, *args, seed=seed, **kwargs)
+            if seed is not None:
+                self.store.seed(entropy, first_world=world)
+            self.store.begin(np.zeros(1, np.int64))
+            return reset(self, *args, **kwargs)
         except BaseException:
             self.load_state_dict(before)
             raise

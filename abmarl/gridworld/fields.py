@@ -75,11 +75,15 @@ class Field:
 
     def __set__(self, agent, value):
         value = np.asarray(value)
-        if value.shape != self.shape or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+        numbers = value.dtype.kind in "biuf" and value.shape == self.shape
+        with np.errstate(invalid="ignore"):
+            converted = value.astype(self.dtype) if numbers else None
+        if not numbers or (self.dtype.kind in "biu" and (converted != value).any()):
             raise ValueError(
                 f"{self.name!r} of agent {agent.id!r} takes {self.dtype} of shape {self.shape}, "
-                f"got {value.dtype} of shape {value.shape}."
+                f"got {value.dtype} of shape {value.shape}: {value!r:.60}"
             )
+        value = converted
         if agent._store is None:
             agent.__dict__[self.name] = value.astype(self.dtype) if self.shape else value.item()
         else:

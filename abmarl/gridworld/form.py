@@ -90,12 +90,13 @@ class Form:
         kind = getattr(getattr(value, "dtype", None), "kind", None)
         if kind is not None:
             return kind in self._kinds and value.shape == ()
-        return isinstance(value, int if self.integer else int | float) and value is not True
+        kinds = int if self.integer else int | float
+        return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def narrow(low, high) -> np.dtype:
-    """int8 where it holds both bounds, else int32 or int64."""
-    for dtype in (np.int8, np.int32, np.int64):
+    """int8 where it holds both bounds, else int16, int32 or int64."""
+    for dtype in (np.int8, np.int16, np.int32, np.int64):
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.dtype(dtype)
     raise ValueError(f"{low}..{high} does not fit 64 bits.")

@@ -163,6 +163,10 @@ class Grid:
                 raise ValueError(f"Agent {agent.id!r} is on another grid.")
             return
         agents = {known.id: known for known in (*self._agents, agent)}
+        if len(agents) <= len(self._agents):
+            raise ValueError(f"Another agent with the id {agent.id!r} is on this grid.")
+        if agent.encoding is None:
+            raise ValueError(f"Agent {agent.id!r} has no encoding; give it one, an int such as 1.")
         placed = [known for known in self._agents if self._store.on_grid(known._slot)]
         # The newest of a cell is entered last.
         placed.sort(key=lambda known: list(self[known.position]).index(known.id))

@@ -1,5 +1,8 @@
 """Who the agents of a simulation are: all that is the same in every world."""
 
+import functools
+import hashlib
+
 import numpy as np
 
 from abmarl.gridworld.padding import Padding
@@ -64,6 +67,12 @@ class Roster:
             team = getattr(agent, "initial_team", None)
             if team is not None:
                 self.initial_teams[slot] = team
+
+    @functools.cached_property
+    def signature(self) -> np.ndarray:
+        """uint8 [32]: tells whether arrays of two simulations mean the same."""
+        parts = (self.rows, self.cols, self.padding.pad, self.ids, self.encodings.tolist())
+        return np.frombuffer(hashlib.sha256(repr(parts).encode()).digest(), np.uint8)
 
     def _read_traits(self, agents):
         full = max(self.rows, self.cols) - 1

@@ -96,6 +96,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def start_episode(self, worlds):
         """Starts an episode in the listed worlds (int64 array)."""
+        self.store.begin(worlds)
         for state in self.states:
             state.start(worlds)
 
@@ -151,13 +152,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             seed: An int s for world 0 of seed s, (s, k) for world k; None goes on with the
                 random stream.
         """
-        before = self.state_dict()
-        try:
-            self.start_episode(np.zeros(1, np.int64))
-            self.store.rewards[:] = 0.0
-        except BaseException:
-            self.load_state_dict(before)
-            raise
+        self.start_episode(np.zeros(1, np.int64))
+        self.store.rewards[:] = 0.0
 
     def step(self, action_dict, **kwargs):
         """Lets the agents in ``action_dict`` act, in its order.

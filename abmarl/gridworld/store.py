@@ -82,6 +82,15 @@ class Store(SingleWorld, Roster):
         self.sample_streams = np.zeros((worlds, 4), np.uint64)
         self.hidden = self.padding.scratch()
 
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "walls"}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        # ``walls`` is a view, which copies and pickles would turn into an array of its own.
+        size = self.flat_walls.size - 8
+        self.walls = self.flat_walls[:size].reshape(self.num_worlds, -1)
+
     _STATE = (
         "active", "health", "rewards", "cell", "first", "next_", "top", "walls",
         "streams", "sight_streams", "sample_streams",
@@ -160,11 +169,14 @@ class Store(SingleWorld, Roster):
     # --- episodes and random streams ---
 
     def clear(self, worlds):
-        """Empties the grids of the listed worlds (int64 array) for a new episode."""
-        clear_worlds(
-            worlds, self.blank, self.first, self.top, self.walls, self.cell, self.active,
-            self.health,
-        )  # fmt: skip
+        """Empties the grids of the listed worlds (int64 array)."""
+        clear_worlds(worlds, self.blank, self.first, self.top, self.walls, self.cell)
+        self.touch()
+
+    def begin(self, worlds):
+        """Gives the variables of the listed worlds what an episode starts from."""
+        self.active[worlds] = True
+        self.health[worlds] = 1.0
         for array, default, reset in self._fields.values():
             if reset:
                 array[worlds] = default
@@ -211,6 +223,20 @@ class _FieldSlices(dict):
         array, default, reset = entry
         whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
         super().__setitem__(name, self._slice((whole, default, reset)))
+
+
+def without_signature(saved, store) -> dict:
+    """The arrays of a saved state.
+
+    Raises:
+        ValueError: It is of another simulation.
+    """
+    found = saved.get("signature") if isinstance(saved, dict) else None
+    if not np.array_equal(found, store.signature):
+        raise ValueError(
+            "The saved state is of another simulation: grid, agents or encodings are different."
+        )
+    return {name: array for name, array in saved.items() if name != "signature"}
 
 
 def load_arrays(arrays: dict, saved: dict):

@@ -1,6 +1,8 @@
 """The vectorised simulation: groups, outputs, self-reset, saved states, threads, masks."""
 
+import copy
 import multiprocessing
+import pickle
 import threading
 
 import numpy as np
@@ -296,3 +298,28 @@ def test_actions_can_be_sampled_before_the_first_reset():
     for name, channels in first.items():
         for key, array in channels.items():
             assert np.array_equal(array, second[name][key])
+
+
+def test_copies_and_pickles_go_on_alike():
+    vec = battle().vectorize(3, seed=4, num_threads=2)
+    vec.reset()
+    for _ in range(3):
+        vec.step(vec.sample_actions())
+    twins = [copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))]
+    for _ in range(10):
+        actions = vec.sample_actions()
+        expected = vec.step(actions)
+        for twin in twins:
+            found = twin.step(twin.sample_actions())
+            for name, channels in expected[0].items():
+                for key, array in channels.items():
+                    assert np.array_equal(found[0][name][key], array)
+                assert np.array_equal(found[1][name], expected[1][name])
+
+
+def test_a_state_of_another_simulation_is_refused():
+    vec = battle().vectorize(2, seed=4)
+    state = vec.state_dict()
+    state["signature"] = np.zeros(32, np.uint8)
+    with pytest.raises(ValueError, match="saved state is of another simulation"):
+        vec.load_state_dict(state)

@@ -103,8 +103,16 @@ class TeamAgent(GridWorldAgent):
     @team.setter
     def team(self, value):
         value = integer(1)("team", value)
-        if self._store is None or not self._store.has("team"):
+        if self._store is not None and value > self._store.initial_teams.max():
+            raise ValueError(
+                f"The teams of this simulation go up to {self._store.initial_teams.max()}, "
+                f"got {value}; put an agent into the new team when it is built."
+            )
+        if self._store is None:
             self.initial_team = value
+        elif not self._store.has("team"):
+            self.initial_team = self._store.initial_teams[self._slot] = value
+            self._store.touch()
         else:
             self._store.array("team")[0, self._slot] = value
             self._store.touch()

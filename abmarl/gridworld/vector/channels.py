@@ -122,6 +122,11 @@ class Channels:
 
     @staticmethod
     def _form(component, group):
+        if len(np.unique(component.form_of[group.slots])) > 1:
+            raise ValueError(
+                f"The agents of group {group.name!r} have different spaces on channel "
+                f"{component.key!r}; give them different group names."
+            )
         return component.form(int(group.slots[0]))
 
     def by_group(self, views) -> dict:

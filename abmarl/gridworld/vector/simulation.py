@@ -8,7 +8,7 @@ from gymnasium.spaces import Dict
 
 from abmarl.gridworld.seeding import fresh_seed, parse_seed
 from abmarl.gridworld.state.base import world_numbers
-from abmarl.gridworld.store import load_arrays
+from abmarl.gridworld.store import load_arrays, without_signature
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.sampling import Masks, Sampler
@@ -141,6 +141,8 @@ class VectorSimulation:
             if seed is not None:
                 self.store.seed(entropy, chosen)
             if not self.started:
+                self.episodes.running[:] = False
+                self.episodes.alive[:] = False
                 self.store.active[np.isin(np.arange(self.num_envs), chosen, invert=True)] = False
             self.store.rewards[chosen] = 0.0
             for shard in self._shards:
@@ -244,7 +246,8 @@ class VectorSimulation:
 
     def state_dict(self) -> dict:
         """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
-        return {name: array.copy() for name, array in self._arrays().items()}
+        state = {name: array.copy() for name, array in self._arrays().items()}
+        return {"signature": self.store.signature, **state}
 
     def load_state_dict(self, state):
         """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
@@ -252,6 +255,7 @@ class VectorSimulation:
         Raises:
             ValueError: It is of a different simulation; nothing has changed.
         """
+        state = without_signature(state, self.store)
         load_arrays(self._arrays(), state)
         self.store.load({name: state[name] for name in self.store.state()})
         for shard in self._shards:
@@ -297,11 +301,31 @@ class VectorSimulation:
             },
         }
 
+    def __reduce__(self):
+        # Arrays are shared with the shards: a copy is built anew and gets the state.
+        parameters = {
+            "num_envs": self.num_envs,
+            "seed": self.seed,
+            "horizon": self.horizon,
+            "num_threads": self.num_threads,
+            "order": self.order,
+            "autoreset": self.autoreset,
+            "copy": self.copy,
+        }
+        return _rebuild, (self.sim, parameters, self.state_dict(), self.started)
+
     def __repr__(self):
         return (
             f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
             f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
         )
+
+
+def _rebuild(sim, parameters, state, started):
+    vec = VectorSimulation(sim, **parameters)
+    vec.load_state_dict(state)
+    vec.started = started
+    return vec
 
 
 def _positive(name, value) -> int:

@@ -46,9 +46,14 @@ class Crew:
             tasks[0]()
         except BaseException as caught:
             error = caught
+        # Nobody may go on while a helper still writes, not even after Ctrl-C.
         for future in waiting:
+            while not future.done():
+                try:
+                    future.exception()
+                except BaseException as caught:
+                    error = error or caught
             error = error or future.exception()
-            future.exception()
         if error is not None:
             raise error
 
