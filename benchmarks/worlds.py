@@ -44,7 +44,7 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         overlapping={team: {team} for team in TEAMS},
         attack_mapping={team: set(TEAMS) - {team} for team in TEAMS},
         observers=observers,
-        ignore_encodings={WALL},
+        ignore_encodings={WALL} if walls else set(),
     )
 
 
