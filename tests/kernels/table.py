@@ -331,12 +331,7 @@ def naive_placement(case, b):
         world.clear()
         for agent in world.agents:
             agent.position = tuple(case.store.padding.unravel(0))
-            agent.health, agent.active = 1.0, True
         return f"agent{error.agent}"
-    for agent in world.agents:
-        # Placement begins an episode: all are active, and healthy until health is set.
-        agent.health, agent.active = 1.0, True
-    return None
 
 
 def run_health(case):
@@ -439,7 +434,6 @@ def naive_clear(case, b):
     world.clear()
     for agent in world.agents:
         agent.position = tuple(case.store.padding.unravel(0))
-        agent.health, agent.active = 1.0, True
 
 
 def all_cells(case):

@@ -35,13 +35,9 @@ class OneTeamRemainingDone(ActiveDone):
             ignored = {ignored}
         if not isinstance(ignored, set | frozenset | list | tuple):
             raise TypeError(f"ignore_encodings must be a set of encodings, got {ignored!r}.")
-        kinds = self.store.kinds.tolist()
         for encoding in ignored:
-            if encoding not in kinds:
-                raise ValueError(
-                    f"ignore_encodings names encoding {encoding!r}, which no agent has; "
-                    f"the agents' encodings are {kinds}."
-                )
+            if isinstance(encoding, bool) or not isinstance(encoding, int | np.integer):
+                raise TypeError(f"ignore_encodings must hold encodings, ints, got {encoding!r}.")
         self.ignore_encodings = set(ignored)
         self._counted = ~np.isin(self.store.traits["encoding"], list(self.ignore_encodings))
 
