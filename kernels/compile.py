@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 JIT = not numba.config.DISABLE_JIT
 # Without ``_nrt`` numba counts references of arrays that pass from function to function; kernels
-# allocate nothing, and the atomic counting would take most of their time (measured: 5 to 10 times).
+# allocate nothing, and the atomic counting would take most of their time.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
