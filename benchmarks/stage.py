@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from abmarl.gridworld.vector import shard as shard_module
+from abmarl.kernels.program import Program
 
 
 class Stage:
@@ -27,6 +27,7 @@ class Stage:
         self.sim, self.store = self._shard.sim, self._shard.store
         self.worlds = self._shard.everywhere
         self.actions = self._shard.actions
+        self._find_done = Program(self.sim.any_done.steps())
         play.vec.channels.receive(play.pool[0])
         self.take_turns()
         self._saved = {name: array.copy() for name, array in self.store.state().items()}
@@ -54,7 +55,8 @@ class Stage:
 
     def done(self):
         """Who is done."""
-        return self.sim.done_arrays()
+        self._find_done()
+        return self.sim.any_done.agents_done, self.sim.any_done.worlds_done
 
     def start(self, state):
         """What one state component does at the start of an episode, by its place."""
@@ -75,34 +77,28 @@ class Stage:
 
 
 class Recorded:
-    """A call that a step makes, caught with its arguments and ready to be made again.
+    """A call that a step makes, ready to be made again and again as in that step.
 
     Args:
-        play: Plays one step, in which the call is made.
-        name: What ``abmarl.gridworld.vector.shard`` calls, by name.
+        play: Plays one step, in which the call is made; on one thread.
+        name: The name of the kernel that is called.
     """
 
     def __init__(self, play, name="close_step"):
-        function = getattr(shard_module, name)
-        caught = []
-
-        def spy(*args):
-            caught.append((args, [a.copy() if isinstance(a, np.ndarray) else a for a in args]))
-            return function(*args)
-
-        setattr(shard_module, name, spy)
-        try:
-            play.step()
-        finally:
-            setattr(shard_module, name, function)
-        self.args, self._before = caught[0]
-        self._function = function
+        play.vec.channels.receive(play.pool[0])
+        for step in play.vec._shards[0].steps():
+            if getattr(getattr(step, "function", None), "__name__", "") == name:
+                self._call = step
+                self._before = [
+                    one.copy() if isinstance(one, np.ndarray) else one for one in step.arguments
+                ]
+            step()
 
     def rewind(self):
         """Gives all arrays the contents that they had."""
-        for array, before in zip(self.args, self._before, strict=True):
+        for array, before in zip(self._call.arguments, self._before, strict=True):
             if isinstance(array, np.ndarray):
                 array[...] = before
 
     def __call__(self):
-        return self._function(*self.args)
+        return self._call()

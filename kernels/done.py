@@ -4,6 +4,26 @@ from abmarl.kernels.compile import kernel, rule
 
 
 @kernel
+def not_active(active, done):
+    """``done[B, N]``: the agents that are not active, bool both."""
+    for b in range(active.shape[0]):
+        for i in range(active.shape[1]):
+            done[b, i] = not active[b, i]
+
+
+@kernel
+def add_done(done, over, more, more_over, first):
+    """Adds the agents and worlds that ``more`` and ``more_over`` say are done.
+
+    The ``first`` time they are the only ones.
+    """
+    for b in range(done.shape[0]):
+        over[b] = more_over[b] | (over[b] & (not first))
+        for i in range(done.shape[1]):
+            done[b, i] = more[b, i] | (done[b, i] & (not first))
+
+
+@kernel
 def none_active(active, over):
     """``over[B]``: no agent of ``active[B, N]`` is left."""
     for b in range(active.shape[0]):

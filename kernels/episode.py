@@ -5,15 +5,17 @@ from abmarl.kernels.compile import kernel
 
 @kernel
 def close_step(
-    done, over, horizon, rewards, running, alive, length, returns, terminated, truncated, ended
-):
+    done, over, horizon, rewards, running, alive, length, returns, terminated, truncated,
+    ended, ends,
+):  # fmt: skip
     """Turns done conditions into terminated and truncated, and counts episodes.
 
     ``alive[B, N]`` are the learning agents that have not ended yet; each ends once: terminated
     when it or the world is done, truncated when only the time is up. A world has ended when it is
     over, when the ``horizon`` is reached (0: none) or when no learning agent is left alive; one
     that is not ``running`` stays as it is. ``returns[B, N]`` sums the rewards of agents until
-    they end. ``ended[B]`` is bool; returns how many worlds ended.
+    they end. ``ended[B]`` is bool; ``ends`` int64 [B] lists the worlds that ended, up to a number
+    below 0 when there is room. Returns how many they are.
     """
     count = 0
     for b in range(alive.shape[0]):
@@ -33,8 +35,45 @@ def close_step(
             if was:
                 returns[b, i] += rewards[b, i]
         ended[b] = runs & (finished | late | (left == 0))
+        ends[count] = b
         count += ended[b]
+    if count < ends.shape[0]:
+        ends[count] = -1
     return count
+
+
+@kernel
+def clear_rewards(rewards):
+    """Sets all rewards to 0."""
+    for b in range(rewards.shape[0]):
+        for i in range(rewards.shape[1]):
+            rewards[b, i] = 0.0
+
+
+@kernel
+def begin_episodes(worlds, active, health):
+    """Everybody in the listed worlds is alive and well; a number below 0 ends the list."""
+    for w in range(worlds.shape[0]):
+        b = worlds[w]
+        if b < 0:
+            break
+        for i in range(active.shape[1]):
+            active[b, i] = True
+            health[b, i] = 1.0
+
+
+@kernel
+def fill_worlds(worlds, values, start):
+    """``values[b]`` becomes ``start``, 2-D and 1-D arrays of one dtype, in the listed worlds.
+
+    A number below 0 ends the list.
+    """
+    for w in range(worlds.shape[0]):
+        b = worlds[w]
+        if b < 0:
+            break
+        for k in range(values.shape[1]):
+            values[b, k] = start[k]
 
 
 @kernel
@@ -78,9 +117,14 @@ def end_episodes(
     worlds, active, learning, restart, running, alive, length, returns,
     final_length, final_returns, final_active,
 ):  # fmt: skip
-    """Keeps how the episodes of the listed worlds ended, and prepares new ones if ``restart``."""
+    """Keeps how the episodes of the listed worlds ended, and prepares new ones if ``restart``.
+
+    A number below 0 ends the list.
+    """
     for w in range(worlds.shape[0]):
         b = worlds[w]
+        if b < 0:
+            break
         final_length[b] = length[b]
         running[b] = restart
         for i in range(alive.shape[1]):

@@ -57,6 +57,8 @@ def move_agents(
                 moved[b, i] = -1
         for t in range(num_turns[b]):
             i = turns[b, t]
+            if not fresh:
+                moved[b, i] = -1
             if not active[b, i] or rows_of[i, 0] < 0:
                 continue
             at = rows_of[i, 0] + b * rows_of[i, 1]

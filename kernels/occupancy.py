@@ -63,12 +63,14 @@ def available(b, kind, p, first, next_, top, traits, overlap):
 
 @kernel
 def clear_worlds(worlds, blank, first, top, walls, cell):
-    """Empties the grids of the listed worlds.
+    """Empties the grids of the listed worlds; a number below 0 ends the list.
 
     ``blank`` is the ``top`` of an empty grid. Cell 0 lies outside the grid: it means nowhere.
     """
     for k in range(worlds.shape[0]):
         b = worlds[k]
+        if b < 0:
+            break
         for p in range(first.shape[1]):
             first[b, p] = -1
             top[b, p] = blank[p]

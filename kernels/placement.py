@@ -5,7 +5,7 @@ import numpy as np
 from abmarl.kernels.cells import ravel_cell
 from abmarl.kernels.compile import kernel, rule
 from abmarl.kernels.occupancy import available, enter
-from abmarl.kernels.streams import below, shuffle, uniform
+from abmarl.kernels.streams import below, uniform
 
 # A random cell is drawn until one is available. Only when that has failed so often, on a crowded
 # grid, are the available cells counted, which visits all of them.
@@ -51,24 +51,27 @@ def nth_free_cell(b, kind, alone, rows, cols, width, pad, first, next_, top, tra
 
 @kernel
 def place_agents(
-    worlds, order, num_fixed, shuffled, alone, start, rows, cols, width, pad,
-    cell, first, next_, top, walls, traits, overlap, rng, failed,
+    worlds, order, shuffled, alone, start, rows, cols, width, pad,
+    cell, first, next_, top, walls, traits, overlap, rng, failed, trouble,
 ):  # fmt: skip
-    """Places the agents of the listed worlds on their empty grids.
+    """Places the agents of the listed worlds on their empty grids; below 0 the list ends.
 
-    ``order[B, N]`` lists the agents with an initial position first (``num_fixed`` of them), each
-    class in the order of the agents; ``shuffled`` draws a fresh order within each class.
-    ``start[N]`` holds the initial cells. ``failed[b]`` becomes the first agent that did not fit,
-    or stays -1.
+    Those with an initial position, ``start[N]`` above 0, come first. Each class is placed in the
+    order of the agents; ``shuffled`` draws a fresh order within each class. ``order`` int [N] is
+    scratch. ``failed[b]`` becomes the first agent that did not fit, or -1; then ``trouble[0]``
+    is set to 1.
     """
-    num_agents = order.shape[1]
+    num_agents = order.shape[0]
     for k in range(worlds.shape[0]):
         b = worlds[k]
+        if b < 0:
+            break
         failed[b] = -1
+        num_fixed = _list_classes(start, order)
         if shuffled:
-            _reorder(b, order, num_fixed, start, rng)
+            _shuffle_classes(b, order, num_fixed, rng)
         for t in range(num_agents):
-            i = order[b, t]
+            i = order[t]
             kind = traits[i].kind
             if t < num_fixed:
                 p = np.int64(start[i])
@@ -81,32 +84,48 @@ def place_agents(
                 )  # fmt: skip
             if p < 0:
                 failed[b] = i
+                trouble[0] = 1
                 break
             enter(b, i, p, cell, first, next_, top, walls, traits)
 
 
 @rule
-def _reorder(b, order, num_fixed, start, rng):
-    """Lists the agents of both classes in their own order, then shuffles each class."""
-    fixed, free = 0, num_fixed
-    for i in range(order.shape[1]):
+def _list_classes(start, order):
+    """Lists the agents with an initial position, then the others; returns how many have one."""
+    fixed = 0
+    for i in range(start.shape[0]):
         if start[i] > 0:
-            order[b, fixed] = i
+            order[fixed] = i
             fixed += 1
-        else:
-            order[b, free] = i
+    free = fixed
+    for i in range(start.shape[0]):
+        if start[i] <= 0:
+            order[free] = i
             free += 1
-    shuffle(rng, b, order, num_fixed)
-    for k in range(order.shape[1] - 1, num_fixed, -1):
+    return fixed
+
+
+@rule
+def _shuffle_classes(b, order, num_fixed, rng):
+    """Shuffles each class."""
+    for k in range(num_fixed - 1, 0, -1):
+        j = below(rng, b, k + 1)
+        order[k], order[j] = order[j], order[k]
+    for k in range(order.shape[0] - 1, num_fixed, -1):
         j = num_fixed + below(rng, b, k - num_fixed + 1)
-        order[b, k], order[b, j] = order[b, j], order[b, k]
+        order[k], order[j] = order[j], order[k]
 
 
 @kernel
 def reset_health(worlds, traits, rng, active, health):
-    """Gives every agent its initial health, or a uniform one in (0, 1) where that is NaN."""
+    """Gives every agent its initial health, or a uniform one in (0, 1) where that is NaN.
+
+    A number below 0 ends the list of worlds.
+    """
     for k in range(worlds.shape[0]):
         b = worlds[k]
+        if b < 0:
+            break
         for i in range(health.shape[1]):
             value = traits[i].initial_health
             while not value > 0.0:

@@ -78,6 +78,8 @@ def label_windows(
 ):  # fmt: skip
     """Windows of labels (encodings or teams) for the viewers of the listed worlds.
 
+    A number below 0 ends the list.
+
     ``labels`` is int [1 or B, N]. ``copied`` says that ``top`` holds the right label for every
     cell, because the agents of a cell all have the same: windows are then copied row by row
     (``flat_top`` is ``top`` seen as a flat array). ``due`` int64 [N] is a scratch.
@@ -86,6 +88,8 @@ def label_windows(
     blockers = hidden.shape[0] > 0
     for w in range(worlds.shape[0]):
         b = worlds[w]
+        if b < 0:
+            break
         row = b if labels.shape[0] > 1 else 0
         for d in range(list_due(b, viewers, active, shown, final, due)):
             i = due[d]
@@ -134,10 +138,15 @@ def count_windows(
     worlds, viewers, rows_of, layers, final, width,
     cell, first, next_, top, flat_walls, active, traits, sight, starts, hidden, shown, due, out,
 ):  # fmt: skip
-    """Windows of (side, side, layers): how many agents of encoding 1..layers are in each cell."""
+    """Windows of (side, side, layers): how many agents of encoding 1..layers are in each cell.
+
+    A number below 0 ends the list of worlds.
+    """
     blockers = hidden.shape[0] > 0
     for w in range(worlds.shape[0]):
         b = worlds[w]
+        if b < 0:
+            break
         for d in range(list_due(b, viewers, active, shown, final, due)):
             i = due[d]
             view = has_view(b, i, active, shown, final) and cell[b, i] > 0

@@ -22,6 +22,7 @@ class Actions:
         self.turns = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
         self.num_turns = np.zeros(store.num_worlds, np.int64)
         self.buffers = {}
+        self.programs = {}  # of the actors that have processed it
 
     def take_turns(self, alive, in_random_order=False):
         """Everyone in ``alive`` (bool [B, N]) who is active acts, in order or in a random one."""

@@ -206,7 +206,7 @@ def _seeding(reset):
         try:
             if seed is not None:
                 self.store.seed(entropy, first_world=world)
-            self.store.begin(np.zeros(1, np.int64))
+            self.store.begin()
             return reset(self, *args, **kwargs)
         except BaseException:
             self.load_state_dict(before)

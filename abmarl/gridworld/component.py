@@ -1,5 +1,7 @@
 """What all components have in common."""
 
+import numpy as np
+
 from abmarl.gridworld.grid import Grid
 
 
@@ -40,3 +42,30 @@ class Component:
 
     def __repr__(self):
         return f"{type(self).__name__}()"
+
+
+def on_listed(method, worlds, *arguments):
+    """A step that calls ``method(listed, *arguments)`` with the numbers of worlds that stand in
+    the array ``worlds`` by then, up to the first one below 0, if there are any.
+    """
+
+    def call():
+        listed = worlds[: np.argmax(worlds < 0)] if (worlds < 0).any() else worlds
+        if len(listed):
+            method(listed, *arguments)
+
+    return call
+
+
+def has_calls(component, *methods) -> bool:
+    """Whether ``component.calls`` says what it does, rather than one of the methods named.
+
+    What the most derived class defines counts: a class that overrides one of the methods of a
+    component with calls is asked through that method.
+    """
+    for one in type(component).__mro__:
+        if "calls" in vars(one):
+            return True
+        if any(method in vars(one) for method in methods):
+            return False
+    return False

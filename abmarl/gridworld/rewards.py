@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 
 from abmarl.kernels.episode import add_rewards, reward_turns
+from abmarl.kernels.program import Call
 
 
 class RewardRules:
@@ -79,15 +80,23 @@ class RewardRules:
             return np.broadcast_to(store.encodings, store.active.shape)
         return getattr(store, name)
 
-    def apply(self, actions):
-        """Adds what the events did not add themselves: the step's amount and the rules.
+    def steps(self, actions) -> list:
+        """What a program runs to add what the events did not add themselves."""
+        steps = []
+        if self.step_amount:
+            turns = actions.turns, actions.num_turns
+            steps.append(Call(reward_turns, *turns, self.step_amount, self._store.rewards))
+        if self.rules:
+            steps.append(self._apply_rules)
+        return steps
+
+    def _apply_rules(self):
+        """Adds what the rules say.
 
         Raises:
             ValueError: A rule returned something of another shape, or not finite.
         """
         store = self._store
-        if self.step_amount:
-            reward_turns(actions.turns, actions.num_turns, self.step_amount, store.rewards)
         for name, (rule, parameters) in self.rules.items():
             found = np.asarray(rule(*(self._array(p) for p in parameters)), np.float64)
             if found.shape != store.rewards.shape:

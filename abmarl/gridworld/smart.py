@@ -9,8 +9,11 @@ import numpy as np
 from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.base import GridWorldSimulation
+from abmarl.gridworld.component import on_listed
+from abmarl.gridworld.done.base import AnyDone
 from abmarl.gridworld.registry import find_component
 from abmarl.gridworld.rewards import RewardRules, RewardsById
+from abmarl.kernels.program import Program
 
 
 class SmartGridWorldSimulation(GridWorldSimulation):
@@ -89,16 +92,44 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             raise ValueError(f"Two actors have the same channel; each needs its own: {keys}.")
         self._rules = RewardRules(self._declared_rewards, actors, self.store)
         self._reader = ActionReader(self._arrays, self.actors)
+        self.any_done = AnyDone(self.dones, self.store)
+        self._started = np.zeros(self.store.num_worlds, np.int64)
+        self._start = self._program = self._played = self._find = None
         self._done_version = self._obs_version = -1
         self._placed = False
 
     # --- what happens, on arrays ---
 
     def start_episode(self, worlds):
-        """Starts an episode in the listed worlds (int64 array)."""
-        self.store.begin(worlds)
+        """Starts an episode in the listed worlds (int64 array).
+
+        Raises:
+            ValueError: Agents do not fit on the grid.
+        """
+        if self._start is None:
+            self._start = Program(self._start_steps(self._started))
+        self._started[: len(worlds)] = worlds
+        self._started[len(worlds) : len(worlds) + 1] = -1
+        self._start()
+        self.check_start()
+
+    def start_steps(self, worlds) -> list:
+        """What a program runs instead of ``start_episode``; a world below 0 ends the list."""
+        if type(self).start_episode is not SmartGridWorldSimulation.start_episode:
+            return [on_listed(self.start_episode, worlds)]
+        return self._start_steps(worlds)
+
+    def _start_steps(self, worlds):
+        steps = self.store.beginning(worlds)
         for state in self.states:
-            state.start(worlds)
+            steps += state.steps(worlds)
+        return steps
+
+    def check_start(self):
+        """Raises a ValueError if the last start of episodes failed."""
+        self.store.touch()
+        for state in self.states:
+            state.check()
 
     def step_batch(self, actions):
         """What a step does, in all worlds.
@@ -112,29 +143,29 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         for actor in self.actors.values():
             actor.process(actions)
 
-    def play(self, actions):
-        """One step of all worlds: ``step_batch``, then what is rewarded besides events."""
-        self.step_batch(actions)
-        self._rules.apply(actions)
+    def play_steps(self, actions) -> list:
+        """What a program runs for a step: ``step_batch``, then what is rewarded besides events."""
+        if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
+            steps = [lambda: self.step_batch(actions)]
+        else:
+            steps = [step for actor in self.actors.values() for step in actor.steps(actions)]
+        steps += self._rules.steps(actions)
+        return [*steps, self._check_rewards] if self.runs_foreign_code else steps
+
+    def _play(self, actions):
+        if self._played is not actions or self._program is None:
+            self._program, self._played = Program(self.play_steps(actions)), actions
+        self._program()
         self.store.touch()
-        if self.runs_foreign_code and not np.isfinite(self.store.rewards).all():
-            store = self.store
+
+    def _check_rewards(self):
+        store = self.store
+        if not np.isfinite(store.rewards).all():
             b, i = np.argwhere(~np.isfinite(store.rewards))[0]
             raise ValueError(
                 f"Agent {store.ids[i]!r} in world {store.first_world + b} was given the reward "
                 f"{store.rewards[b, i]}; rewards must be finite."
             )
-
-    def done_arrays(self) -> tuple:
-        """bool [B, N] and [B]: the agents and the worlds that are done, by any done component."""
-        if len(self.dones) == 1:
-            return self.dones[0].done(), self.dones[0].all_done()
-        done = np.zeros(self.store.active.shape, bool)
-        over = np.zeros(self.store.num_worlds, bool)
-        for component in self.dones:
-            done |= component.done()
-            over |= component.all_done()
-        return done, over
 
     @functools.cached_property
     def runs_foreign_code(self) -> bool:
@@ -172,11 +203,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._placed = True
         actions = self._reader.read(action_dict)
         if not self.runs_foreign_code:
-            self.play(actions)
+            self._play(actions)
             return
         before = self.state_dict()
         try:
-            self.play(actions)
+            self._play(actions)
         except BaseException:
             self.load_state_dict(before)
             raise
@@ -215,8 +246,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return self._over
 
     def _find_done(self):
-        done, over = self.done_arrays()
-        self._done_list, self._over = done[0].tolist(), bool(over[0])
+        if self._find is None:
+            self._find = Program(self.any_done.steps())
+        self._find()
+        self._done_list = self.any_done.agents_done[0].tolist()
+        self._over = self.any_done.worlds_done.item(0)
         self._done_version = self._arrays.version
 
     def vectorize(self, num_envs, **kwargs):

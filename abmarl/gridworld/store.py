@@ -7,7 +7,9 @@ from abmarl.gridworld.form import narrow
 from abmarl.gridworld.roster import Roster
 from abmarl.gridworld.seeding import fresh_seed, world_streams
 from abmarl.gridworld.single import SingleWorld
+from abmarl.kernels.episode import begin_episodes, fill_worlds
 from abmarl.kernels.occupancy import clear_worlds
+from abmarl.kernels.program import Call, Program
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
 SHOWN = "shown:"
@@ -59,6 +61,7 @@ class Store(SingleWorld, Roster):
 
     def _allocate(self):
         self.version = 0
+        self._begin = None
         self._fields = {}
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         # The dtype that windows of encodings have: rows of cells are copied into them as they are.
@@ -151,6 +154,7 @@ class Store(SingleWorld, Roster):
             raise ValueError(f"{name!r} is a name of the store; call the field something else.")
         full_shape = (self.num_worlds, self.num_agents, *shape)
         self._fields[name] = (np.full(full_shape, default, dtype), default, reset)
+        self._begin = None
         return self._fields[name][0]
 
     @property
@@ -170,17 +174,30 @@ class Store(SingleWorld, Roster):
 
     def clear(self, worlds):
         """Empties the grids of the listed worlds (int64 array)."""
-        clear_worlds(worlds, self.blank, self.first, self.top, self.walls, self.cell)
+        self.clearing(worlds)()
         self.touch()
 
-    def begin(self, worlds):
-        """Gives the variables of the listed worlds what an episode starts from."""
-        self.active[worlds] = True
-        self.health[worlds] = 1.0
+    def clearing(self, worlds) -> Call:
+        """Empties the grids of the listed worlds, as a call."""
+        return Call(clear_worlds, worlds, self.blank, self.first, self.top, self.walls, self.cell)
+
+    def begin(self):
+        """Gives the variables of all worlds what an episode starts from."""
+        if self._begin is None:
+            self._begin = Program(self.beginning(np.arange(self.num_worlds)))
+        self._begin()
+        self.touch()
+
+    def beginning(self, worlds) -> list:
+        """Calls that give the variables of the listed worlds what an episode starts from."""
+        calls = [Call(begin_episodes, worlds, self.active, self.health)]
         for array, default, reset in self._fields.values():
             if reset:
-                array[worlds] = default
-        self.touch()
+                values = array.reshape(self.num_worlds, -1)
+                start = np.empty(array.shape[1:], array.dtype)
+                start[...] = default
+                calls.append(Call(fill_worlds, worlds, values, start.reshape(-1)))
+        return calls
 
     def seed(self, seed=None, worlds=None, first_world=0) -> int:
         """Starts the random streams of the listed worlds (all by default) anew.
@@ -199,6 +216,7 @@ class Store(SingleWorld, Roster):
         part = object.__new__(Store)
         part.__dict__.update(self.__dict__)
         part.num_worlds = high - low
+        part._begin = None
         part.first_world = self.first_world + low
         part.hidden = self.padding.scratch()
         for name in self._STATE:

@@ -34,7 +34,7 @@ def test_a_full_grid_names_the_agent():
         sim.reset(seed=0)
     assert same(before, sim.state_dict())
     vec = sim.vectorize(2)
-    with pytest.raises(ValueError, match="No cell of the 3 x 5 grid is left for agent 'a15'"):
+    with pytest.raises(ValueError, match="the 3 x 5 grid of world 0 is left for agent 'a15'"):
         vec.reset()
 
 

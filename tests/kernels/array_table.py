@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from abmarl.kernels import cells, episode, sight, streams
+from abmarl.kernels import cells, done, episode, sight, streams
 from tests.kernels import loops
 from tests.naive import masks
 from tests.naive.random_stream import streams as naive_streams
@@ -205,8 +205,12 @@ def run_close_step(given):
     shape = arrays["done"].shape
     terminated, truncated = np.ones((2, *shape), bool)
     ended = np.ones(shape[0], bool)
-    count = episode.close_step(**arrays, terminated=terminated, truncated=truncated, ended=ended)
-    assert count == ended.sum()
+    ends = np.full(shape[0], 99)
+    count = episode.close_step(
+        **arrays, terminated=terminated, truncated=truncated, ended=ended, ends=ends
+    )
+    assert ends[:count].tolist() == np.flatnonzero(ended).tolist()
+    assert count == shape[0] or ends[count] == -1
     found = terminated, truncated, ended, arrays["length"], arrays["alive"], arrays["returns"]
     return [list(row) for row in zip(*(array.tolist() for array in found), strict=True)]
 
@@ -302,7 +306,7 @@ def run_end_episodes(data):
     final_length = np.full(len(active), -1)
     final_returns, final_active = np.full(active.shape, -1.0), np.zeros(active.shape, bool)
     episode.end_episodes(
-        np.array(worlds, np.int64), active, np.array(learning), restart, *state.values(),
+        listed(worlds, len(active)), active, np.array(learning), restart, *state.values(),
         final_length, final_returns, final_active,
     )  # fmt: skip
     found = *state.values(), final_length, final_returns, final_active
@@ -324,6 +328,77 @@ def naive_end_episodes(data):
         if restart:
             length[b], returns[b] = 0, [0.0] * len(learning)
     return [running, alive, length, returns, final_length, final_returns, final_active]
+
+
+def listed(worlds, count):
+    """The list of worlds as kernels take it, with an end and some rubbish when there is room."""
+    room = [-1, 0][: count - len(worlds)]
+    return np.array([*worlds, *room], np.int64)
+
+
+def run_begin_episodes(data):
+    worlds, _, _, given = data
+    active, health = np.array(given["done"]), np.array(given["rewards"])
+    episode.begin_episodes(listed(worlds, len(active)), active, health)
+    return [active.tolist(), health.tolist()]
+
+
+def naive_begin_episodes(data):
+    worlds, _, _, given = data
+    active, health = map(list, (given["done"], given["rewards"]))
+    for b in worlds:
+        active[b], health[b] = [True] * len(active[b]), [1.0] * len(health[b])
+    return [active, health]
+
+
+def run_fill_worlds(data):
+    worlds, learning, _, given = data
+    values = np.array(given["done"])
+    episode.fill_worlds(listed(worlds, len(values)), values, np.array(learning))
+    return values.tolist()
+
+
+def naive_fill_worlds(data):
+    worlds, learning, _, given = data
+    return [learning if b in worlds else row for b, row in enumerate(given["done"])]
+
+
+def run_clear_rewards(given):
+    rewards = np.array(given[1])
+    episode.clear_rewards(rewards)
+    return rewards.tolist()
+
+
+def naive_clear_rewards(given):
+    return [[0.0] * len(row) for row in given[1]]
+
+
+def run_not_active(given):
+    active = np.array(given["done"])
+    found = active.copy()
+    done.not_active(active, found)
+    return found.tolist()
+
+
+def naive_not_active(given):
+    return [[not one for one in row] for row in given["done"]]
+
+
+def run_add_done(data):
+    _, _, first, given = data
+    agents, worlds = np.array(given["done"]), np.array(given["over"])
+    done.add_done(agents, worlds, np.array(given["alive"]), np.array(given["running"]), first)
+    return [agents.tolist(), worlds.tolist()]
+
+
+def naive_add_done(data):
+    _, _, first, given = data
+    if first:
+        return [given["alive"], given["running"]]
+    rows = zip(given["done"], given["alive"], strict=True)
+    agents = [[one or more for one, more in zip(*row, strict=True)] for row in rows]
+    both = zip(given["over"], given["running"], strict=True)
+    return [agents, [one or more for one, more in both]]
 
 
 ARRAY_TABLE = [
@@ -348,4 +423,11 @@ ARRAY_TABLE = [
     ArrayEntry(
         "episode.end_episodes", "", ends_of_episodes(), run_end_episodes, naive_end_episodes
     ),
+    ArrayEntry(
+        "episode.begin_episodes", "", ends_of_episodes(), run_begin_episodes, naive_begin_episodes
+    ),
+    ArrayEntry("episode.fill_worlds", "", ends_of_episodes(), run_fill_worlds, naive_fill_worlds),
+    ArrayEntry("episode.clear_rewards", "", addends(), run_clear_rewards, naive_clear_rewards),
+    ArrayEntry("done.not_active", "", ends_of_steps(), run_not_active, naive_not_active),
+    ArrayEntry("done.add_done", "", ends_of_episodes(), run_add_done, naive_add_done),
 ]  # fmt: skip

@@ -20,6 +20,8 @@ def all_kernels():
     """Names of all functions that are decorated with ``@kernel``, from the sources."""
     found = set()
     for path in Path(abmarl.kernels.__file__).parent.glob("*.py"):
+        if path.stem in ("program", "handoff"):
+            continue  # they run other kernels; test_program.py is about them
         for node in ast.walk(ast.parse(path.read_text())):
             decorators = getattr(node, "decorator_list", ())
             if any(isinstance(one, ast.Name) and one.id == "kernel" for one in decorators):

@@ -9,6 +9,7 @@ from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import AttackingAgent
 from abmarl.gridworld.grid import parse_encodings
 from abmarl.kernels.attack import attack_agents, possible_targets
+from abmarl.kernels.program import Call
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
@@ -40,6 +41,9 @@ class BinaryAttackActor(ActorBase):
         attack_mapping: ``{encoding: encoding or set of encodings}`` that it may attack.
         stacked_attacks: Whether several attacks of one action may hit the same agent. Targets
             are then drawn with replacement; otherwise spare attacks are lost.
+
+    Attributes:
+        outcome: An ``AttackOutcome``.
     """
 
     key = "attack"
@@ -83,17 +87,18 @@ class BinaryAttackActor(ActorBase):
         """No attack."""
         return 0
 
-    def run(self, turns, num_turns, flat, rows_of, fresh):
-        """Returns an ``AttackOutcome``."""
+    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
+        """The attacks."""
         store, padding = self.store, self.store.padding
-        attack_agents(
-            turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width, padding.pad,
-            store.cell, store.first, store.next_, store.top, store.walls, store.flat_walls,
-            store.active, store.health, store.traits, self._attackable, store.uniform,
-            padding.sight, padding.starts, store.hidden, store.streams, self._attackers,
-            self._targets, self._struck, self.weights, store.rewards, fresh, *self.outcome,
+        attack = Call(
+            attack_agents, turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width,
+            padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
+            store.flat_walls, store.active, store.health, store.traits, self._attackable,
+            store.uniform, padding.sight, padding.starts, store.hidden, store.streams,
+            self._attackers, self._targets, self._struck, self.weights, store.rewards, fresh,
+            *self.outcome,
         )  # fmt: skip
-        return self.outcome
+        return [attack]
 
     def event(self, name):
         """[B, N]: ``attack_missed`` (bool), ``kill`` (int16) or ``killed`` (bool)."""

@@ -4,13 +4,16 @@ import numpy as np
 
 from abmarl.gridworld.actions import Actions
 from abmarl.gridworld.channel import ChannelComponent
+from abmarl.gridworld.component import has_calls
+from abmarl.kernels.program import Program
 
 
 class ActorBase(ChannelComponent):
     """Processes one channel of the agents' actions.
 
     A subclass names its channel (``key``), whom it supports, the space of the channel, and says
-    in ``run`` what the actions do.
+    in ``run`` what the actions do. Those of the package say it in ``calls``, as calls of kernels
+    that programs can run, and keep what came of it in ``outcome``.
 
     Attributes:
         key: The channel.
@@ -25,6 +28,7 @@ class ActorBase(ChannelComponent):
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
         self._own = None
+        self._by_calls = has_calls(self, "run")
 
     # --- for subclasses to fill in ---
 
@@ -59,9 +63,8 @@ class ActorBase(ChannelComponent):
         """
         if not isinstance(actions, Actions):
             actions = self._from_array(actions[self.key] if isinstance(actions, dict) else actions)
-        flat, rows_of = actions.buffers[self.key]
         self.store.touch()
-        return self.run(actions.turns, actions.num_turns, flat, rows_of, True)
+        return self._act(actions, True)
 
     def process_action(self, agent, action_dict, **kwargs):
         """Processes the action of one agent of a single world.
@@ -84,7 +87,7 @@ class ActorBase(ChannelComponent):
         actions.turns[0, 0] = slot
         actions.num_turns[0] = 1
         self.store.touch()
-        return self.result(agent, self.run(actions.turns, actions.num_turns, flat, rows_of, False))
+        return self.result(agent, self._act(actions, False))
 
     def result(self, agent, outcome):
         """What ``process_action`` returns for the agent that acted."""
@@ -95,6 +98,24 @@ class ActorBase(ChannelComponent):
         return None
 
     # --- shared work ---
+
+    def steps(self, actions) -> list:
+        """What a program runs to process the actions of a step."""
+        if not has_calls(self, "run", "process"):
+            return [lambda: self.process(actions)]
+        flat, rows_of = actions.buffers[self.key]
+        return self.calls(actions.turns, actions.num_turns, flat, rows_of, True)
+
+    def _act(self, actions, fresh):
+        flat, rows_of = actions.buffers[self.key]
+        if not self._by_calls:
+            return self.run(actions.turns, actions.num_turns, flat, rows_of, fresh)
+        program = actions.programs.get((self.key, fresh))
+        if program is None:
+            calls = self.calls(actions.turns, actions.num_turns, flat, rows_of, fresh)
+            program = actions.programs[self.key, fresh] = Program(calls)
+        program()
+        return self.outcome
 
     def read(self, slot, value, flat, rows_of):
         """Writes one agent's action to its place.

@@ -6,10 +6,15 @@ from gymnasium.spaces import Box, Discrete
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import MovingAgent
 from abmarl.kernels.movement import move_agents, possible_moves
+from abmarl.kernels.program import Call
 
 
 class _Mover(ActorBase):
-    """Moves agents to cells that are on the grid and available; only the target cell counts."""
+    """Moves agents to cells that are on the grid and available; only the target cell counts.
+
+    Attributes:
+        outcome: int8 [B, N]: 1 success, 0 failure, -1 no move.
+    """
 
     key = "move"
     supported_agent_type = MovingAgent
@@ -18,23 +23,22 @@ class _Mover(ActorBase):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.moved = np.full((self.store.num_worlds, self.store.num_agents), -1, np.int8)
+        self.outcome = np.full((self.store.num_worlds, self.store.num_agents), -1, np.int8)
 
-    def run(self, turns, num_turns, flat, rows_of, fresh):
-        """Returns ``moved``, int8 [B, N]: 1 success, 0 failure, -1 no move."""
+    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
+        """The moves."""
         store = self.store
-        if not fresh:
-            self.moved[0, turns[0, 0]] = -1  # an agent that is not active makes no move
-        move_agents(
-            turns, num_turns, flat, rows_of, self.cross, store.padding.width, store.padding.pad,
-            store.cell, store.first, store.next_, store.top, store.walls, store.active,
-            store.traits, store.overlap, self.weights, store.rewards, fresh, self.moved,
+        move = Call(
+            move_agents, turns, num_turns, flat, rows_of, self.cross, store.padding.width,
+            store.padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
+            store.active, store.traits, store.overlap, self.weights, store.rewards, fresh,
+            self.outcome,
         )  # fmt: skip
-        return self.moved
+        return [move]
 
     def event(self, name):
         """bool [B, N]: ``move_failed``."""
-        return self.moved == 0 if name == "move_failed" else super().event(name)
+        return self.outcome == 0 if name == "move_failed" else super().event(name)
 
     def result(self, agent, outcome):
         """Whether the agent's move succeeded."""

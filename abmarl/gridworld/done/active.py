@@ -3,20 +3,20 @@
 import numpy as np
 
 from abmarl.gridworld.done.base import DoneBase
-from abmarl.kernels.done import none_active, one_team_left
+from abmarl.kernels.done import none_active, not_active, one_team_left
+from abmarl.kernels.program import Call
 
 
 class ActiveDone(DoneBase):
     """An agent is done when it is inactive, the world when every agent is."""
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self._over = np.zeros(self.store.num_worlds, bool)
-
-    def all_done(self):
-        """bool [B]: nobody is active."""
-        none_active(self.store.active, self._over)
-        return self._over
+    def calls(self) -> list:
+        """Who is not active, and where nobody is."""
+        active = self.store.active
+        return [
+            Call(not_active, active, self.agents_done),
+            Call(none_active, active, self.worlds_done),
+        ]
 
 
 class OneTeamRemainingDone(ActiveDone):
@@ -41,7 +41,10 @@ class OneTeamRemainingDone(ActiveDone):
         self.ignore_encodings = set(ignored)
         self._counted = ~np.isin(self.store.traits["encoding"], list(self.ignore_encodings))
 
-    def all_done(self):
-        """bool [B]: the active agents that count are of one team, or none is left."""
-        one_team_left(self.store.active, self.store.teams(), self._counted, self._over)
-        return self._over
+    def calls(self) -> list:
+        """Who is not active, and where the active ones that count are of one team, or none."""
+        active = self.store.active
+        return [
+            Call(not_active, active, self.agents_done),
+            Call(one_team_left, active, self.store.teams(), self._counted, self.worlds_done),
+        ]

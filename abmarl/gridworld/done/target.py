@@ -5,6 +5,7 @@ import numpy as np
 from abmarl.gridworld.done.base import DoneBase
 from abmarl.gridworld.grid import parse_encodings
 from abmarl.kernels.done import targets_inactive
+from abmarl.kernels.program import Call
 
 
 class TargetEncodingInactiveDone(DoneBase):
@@ -32,22 +33,12 @@ class TargetEncodingInactiveDone(DoneBase):
         self._targets = store.relation(self.target_mapping)
         self._mapped = np.isin(store.kinds, list(self.target_mapping))
         self._extinct = np.zeros(len(store.kinds), bool)
-        self._done = np.zeros((store.num_worlds, store.num_agents), bool)
-        self._over = np.zeros(store.num_worlds, bool)
 
-    def done(self):
-        """bool [B, N]: every target of the agent's encoding is inactive."""
-        self._find()
-        return self._done
-
-    def all_done(self):
-        """bool [B]: one mapped encoding is done, or all of them."""
-        self._find()
-        return self._over
-
-    def _find(self):
+    def calls(self) -> list:
+        """Whose targets are all inactive, and where one mapped encoding is done, or all are."""
         store = self.store
-        targets_inactive(
-            store.active, store.traits, self._targets, self._mapped, self.sim_ends_if_one_done,
-            self._extinct, self._done, self._over,
+        find = Call(
+            targets_inactive, store.active, store.traits, self._targets, self._mapped,
+            self.sim_ends_if_one_done, self._extinct, self.agents_done, self.worlds_done,
         )  # fmt: skip
+        return [find]

@@ -4,6 +4,8 @@ import numpy as np
 
 from abmarl.gridworld.agent import GridObservingAgent
 from abmarl.gridworld.channel import ChannelComponent
+from abmarl.gridworld.component import has_calls, on_listed
+from abmarl.kernels.program import Program
 
 
 class ObserverBase(ChannelComponent):
@@ -25,6 +27,7 @@ class ObserverBase(ChannelComponent):
         self._flat = None
         self._rows = None
         self._seen_version = -1
+        self._program = None
 
     # --- for subclasses to fill in ---
 
@@ -51,6 +54,8 @@ class ObserverBase(ChannelComponent):
     def write(self, worlds, flat, rows_of, final):
         """Writes the observations of the listed worlds into a flat array.
 
+        Observers of the package say in ``calls``, with the same parameters, which kernels do it.
+
         The rows of an agent that was active when they were written last hold its last view; the
         rows of those that have been inactive for longer hold the null observation.
 
@@ -60,6 +65,10 @@ class ObserverBase(ChannelComponent):
             final: Whether this is an additional copy beside the running observations, for worlds
                 that start anew right after.
         """
+        if hasattr(self, "calls") and has_calls(self, "observe"):
+            for call in self.calls(worlds, flat, rows_of, final):
+                call()
+            return
         dense = np.asarray(self.observe())
         layout = self.layout
         if dense.shape[:2] == (self.store.num_worlds, self.store.num_agents):
@@ -76,6 +85,12 @@ class ObserverBase(ChannelComponent):
             flat[at[:, None] + np.arange(form.width)] = entries
 
     # --- shared work ---
+
+    def steps(self, worlds, flat, rows_of, final) -> list:
+        """What a program runs instead of ``write``; a world below 0 ends the list of worlds."""
+        if has_calls(self, "write", "observe"):
+            return self.calls(worlds, flat, rows_of, final)
+        return [on_listed(self.write, worlds, flat, rows_of, final)]
 
     def get_obs(self, agent, **kwargs) -> dict:
         """``{key: observation}`` of one agent of a single world, or {} without this channel.
@@ -97,7 +112,10 @@ class ObserverBase(ChannelComponent):
                 }
                 self._worlds = np.zeros(1, np.int64)
                 self._single_dtype = int if self.dtype.kind == "i" else self.dtype
-            self.write(self._worlds, self._flat, self.layout.rows_of, False)
+            if self._program is None:
+                place = self._flat, self.layout.rows_of
+                self._program = Program(self.steps(self._worlds, *place, False))
+            self._program()
             self._rows = self._split(self._flat)
             self._seen_version = self.store.version
         return self._rows

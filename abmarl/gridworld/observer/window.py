@@ -3,8 +3,10 @@
 import numpy as np
 from gymnasium.spaces import Box
 
+from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.observer.base import ObserverBase
 from abmarl.gridworld.store import SHOWN
+from abmarl.kernels.program import Call
 from abmarl.kernels.windows import count_windows, label_windows
 
 
@@ -40,22 +42,30 @@ class _LabelWindowObserver(_WindowObserver):
         """Whether the labels of the cells stand in ``store.top`` already."""
         return False
 
+    def steps(self, worlds, flat, rows_of, final):
+        """See ``ObserverBase.steps``; labels that are made anew each time cannot be bound."""
+        once, again = self.labels(), self.labels()
+        if once.__array_interface__["data"] != again.__array_interface__["data"]:
+            return [on_listed(self.write, worlds, flat, rows_of, final)]
+        return super().steps(worlds, flat, rows_of, final)
+
     def space(self, agent):
         """Box of the window."""
         side = 2 * agent.view_range + 1
         labels = self.labels()
         return Box(min(-2, int(labels.min())), max(0, int(labels.max())), (side, side), int)
 
-    def write(self, worlds, flat, rows_of, final):
+    def calls(self, worlds, flat, rows_of, final) -> list:
         """See ``ObserverBase.write``."""
         store, padding = self.store, self.store.padding
-        label_windows(
-            worlds, self._viewers, rows_of, self.copies(), self.observe_self, final,
+        write = Call(
+            label_windows, worlds, self._viewers, rows_of, self.copies(), self.observe_self, final,
             padding.width, store.cell, store.first, store.next_, store.top,
             store.top.reshape(-1), store.flat_walls, store.active, store.traits, self.labels(),
             padding.sight, padding.starts, store.hidden, store.sight_streams, self._shown,
             self._due, flat,
         )  # fmt: skip
+        return [write]
 
 
 class PositionCenteredEncodingObserver(_LabelWindowObserver):
@@ -129,11 +139,13 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
         layers = int(self.store.kinds.max())
         return Box(-2, self.store.num_agents, (side, side, layers), int)
 
-    def write(self, worlds, flat, rows_of, final):
+    def calls(self, worlds, flat, rows_of, final) -> list:
         """See ``ObserverBase.write``."""
         store, padding = self.store, self.store.padding
-        count_windows(
-            worlds, self._viewers, rows_of, int(store.kinds.max()), final, padding.width,
-            store.cell, store.first, store.next_, store.top, store.flat_walls, store.active,
-            store.traits, padding.sight, padding.starts, store.hidden, self._shown, self._due, flat,
+        write = Call(
+            count_windows, worlds, self._viewers, rows_of, int(store.kinds.max()), final,
+            padding.width, store.cell, store.first, store.next_, store.top, store.flat_walls,
+            store.active, store.traits, padding.sight, padding.starts, store.hidden, self._shown,
+            self._due, flat,
         )  # fmt: skip
+        return [write]

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from abmarl.gridworld.component import Component
+from abmarl.gridworld.component import Component, has_calls, on_listed
 
 
 class StateBase(Component):
     """Sets a part of the agents' state at the start of an episode.
 
-    A subclass says in ``start`` what that is.
+    A subclass says in ``start`` what that is. Those of the package say it in ``calls``, for the
+    programs that vectorised simulations run.
 
     Attributes:
         rank: State components work in ascending order of rank, whatever the order in which they
@@ -19,7 +20,25 @@ class StateBase(Component):
 
     def start(self, worlds):
         """Starts an episode in the listed worlds (int64 array)."""
-        raise TypeError(f"{type(self).__name__} must define start(worlds).")
+        if not has_calls(self, "start"):
+            raise TypeError(f"{type(self).__name__} must define start(worlds).")
+        for call in self.calls(worlds):
+            call()
+        self.check()
+
+    def check(self):
+        """Raises a ValueError if what was called could not be done."""
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether an episode may fail to start although others before it did not."""
+        return not has_calls(self, "start")
+
+    def steps(self, worlds) -> list:
+        """What a program runs instead of ``start``; a world below 0 ends the list of worlds."""
+        if has_calls(self, "start"):
+            return self.calls(worlds)
+        return [on_listed(self.start, worlds)]
 
     def reset(self, worlds=None, **kwargs):
         """Starts an episode.

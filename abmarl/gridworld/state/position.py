@@ -4,6 +4,7 @@ import numpy as np
 
 from abmarl.gridworld.state.base import StateBase
 from abmarl.kernels.placement import place_agents
+from abmarl.kernels.program import Call
 
 
 class PositionState(StateBase):
@@ -32,41 +33,46 @@ class PositionState(StateBase):
         self.no_overlap_at_reset = bool(no_overlap_at_reset)
         self.randomize_placement_order = bool(randomize_placement_order)
         store = self.store
-        self._order = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
-        self._fixed = None
+        self._order = np.zeros(store.num_agents, store.slot_dtype)
         self._failed = np.full(store.num_worlds, -1, np.int64)
+        self._trouble = np.zeros(1, np.int64)
 
-    def start(self, worlds):
-        """Empties the grids of the worlds and places their agents.
-
-        Raises:
-            ValueError: An agent does not fit on the grid.
-        """
+    def calls(self, worlds) -> list:
+        """Empties the grids of the worlds and places their agents."""
         store, padding = self.store, self.store.padding
-        store.clear(worlds)
-        fixed = store.start > 0
-        if self._fixed is None or (fixed != self._fixed).any():
-            self._order[:] = np.argsort(~fixed, kind="stable")
-            self._fixed, self._num_fixed = fixed, int(fixed.sum())
-        place_agents(
-            worlds, self._order, self._num_fixed, self.randomize_placement_order,
+        place = Call(
+            place_agents, worlds, self._order, self.randomize_placement_order,
             self.no_overlap_at_reset, store.start, store.rows, store.cols, padding.width,
             padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
-            store.traits, store.overlap, store.streams, self._failed,
+            store.traits, store.overlap, store.streams, self._failed, self._trouble,
         )  # fmt: skip
-        failed = self._failed[worlds].max(initial=-1)
-        if failed >= 0:
-            self._refuse(int(failed))
+        return [store.clearing(worlds), place]
 
-    def _refuse(self, slot):
+    @property
+    def may_fail(self):
+        """With a cell for everyone it does not: initial positions fit always or never."""
+        store = self.store
+        return super().may_fail or store.num_agents > store.rows * store.cols
+
+    def check(self):
+        """Raises a ValueError if an agent did not fit on the grid of a world."""
+        if self._trouble.item(0):
+            self._trouble[0] = 0
+            world = int(np.argmax(self._failed >= 0))
+            slot = int(self._failed[world])
+            self._failed[:] = -1
+            self._refuse(world, slot)
+
+    def _refuse(self, world, slot):
         name, store = self.store.ids[slot], self.store
+        where = f" of world {store.first_world + world}" if store.num_worlds > 1 else ""
         if store.start[slot] > 0:
             row, col = store.padding.unravel(int(store.start[slot]))
             raise ValueError(
-                f"Agent {name!r} cannot start at its initial position ({row}, {col}): it may not "
-                "overlap with who is there; move one of them, or add both to overlapping."
+                f"Agent {name!r} cannot start at its initial position ({row}, {col}){where}: "
+                "it may not overlap with who is there; move one, or add both to overlapping."
             )
         raise ValueError(
-            f"No cell of the {store.rows} x {store.cols} grid is left for agent {name!r}; "
+            f"No cell of the {store.rows} x {store.cols} grid{where} is left for agent {name!r}; "
             "use a larger grid, fewer agents, or let more of them overlap."
         )

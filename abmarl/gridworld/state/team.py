@@ -3,6 +3,8 @@
 import numpy as np
 
 from abmarl.gridworld.state.base import StateBase
+from abmarl.kernels.episode import fill_worlds
+from abmarl.kernels.program import Call
 
 
 class TeamState(StateBase):
@@ -16,6 +18,6 @@ class TeamState(StateBase):
         self._team = self.store.require("team", np.int32)
         self._team[:] = self.store.initial_teams
 
-    def start(self, worlds):
+    def calls(self, worlds) -> list:
         """Sets the teams."""
-        self._team[worlds] = self.store.initial_teams
+        return [Call(fill_worlds, worlds, self._team, self.store.initial_teams)]

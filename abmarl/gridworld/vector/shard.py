@@ -3,7 +3,9 @@
 import numpy as np
 
 from abmarl.gridworld.actions import Actions
-from abmarl.kernels.episode import close_step, end_episodes
+from abmarl.kernels.episode import clear_rewards, close_step, end_episodes
+from abmarl.kernels.program import Call, Program
+from abmarl.kernels.turns import take_turns
 
 
 class Shard:
@@ -19,6 +21,9 @@ class Shard:
         random_order: Whether the agents act in a fresh random order each step.
         horizon: Steps after which an episode is cut off; 0: never.
         autoreset: Whether worlds that ended start anew at once.
+
+    Attributes:
+        program: A step of the shard's worlds, with the actions that stand in the buffers.
     """
 
     def __init__(
@@ -50,46 +55,67 @@ class Shard:
         for key, actor in self.sim.actors.items():
             flat, layout = channels.actions[key]
             self.actions.buffers[key] = actor.buffer(flat, layout.shard(low))
-        self.outputs = []
+        self.outputs, self._views = [], []
         for observer in self.sim.observers:
             flat, final, layout = channels.observations[observer.key]
             self.outputs.append((observer, flat, final, layout.shard(low)))
+            self._views.append((layout.views(flat), layout.views(final)))
         self.everywhere = np.arange(high - low)
+        self._ends = np.full(high - low, -1)
+        self._going_on = self.everywhere.copy()
+        self.program = Program(self.steps())
 
-    def step(self):
-        """One step of the shard's worlds, with the actions that stand in the buffers."""
-        store, episodes = self.store, self.episodes
-        # Without self-reset, worlds that ended before stand still: nothing is seen or earned there.
-        worlds = self.everywhere if self.autoreset else np.flatnonzero(episodes.running)
-        self.actions.take_turns(episodes.alive, self.random_order)
-        store.rewards.fill(0.0)
-        self.sim.play(self.actions)
-        if len(worlds) < len(self.everywhere):
-            store.rewards[~episodes.running] = 0.0
-        done, over = self.sim.done_arrays()
-        count = close_step(
-            done, over, self.horizon, store.rewards, episodes.running, episodes.alive,
-            episodes.length, episodes.returns, episodes.terminated, episodes.truncated,
-            episodes.ended,
-        )  # fmt: skip
-        if count:
-            self._end_episodes(np.flatnonzero(episodes.ended))
-        self.observe(worlds)
-
-    def _end_episodes(self, worlds):
-        episodes, streams = self.episodes, self.store.sight_streams
-        before = None if self.autoreset else streams[worlds]
-        for observer, _, final, rows_of in self.outputs:
-            observer.write(worlds, final, rows_of, True)
-        end_episodes(
-            worlds, self.store.active, self.learning, self.autoreset, episodes.running,
-            episodes.alive, episodes.length, episodes.returns, episodes.final_length,
-            episodes.final_returns, episodes.final_active,
+    def steps(self) -> list:
+        """What the program runs, in order."""
+        store, sim, episodes, actions = self.store, self.sim, self.episodes, self.actions
+        steps = [
+            Call(
+                take_turns, episodes.alive, store.active, self.random_order, store.streams,
+                actions.turns, actions.num_turns,
+            ),
+            Call(clear_rewards, store.rewards),
+            *sim.play_steps(actions),
+        ]  # fmt: skip
+        if not self.autoreset:
+            steps.append(self._stand_still)
+        steps += sim.any_done.steps()
+        steps.append(
+            Call(
+                close_step, sim.any_done.agents_done, sim.any_done.worlds_done, self.horizon,
+                store.rewards, episodes.running, episodes.alive, episodes.length,
+                episodes.returns, episodes.terminated, episodes.truncated, episodes.ended,
+                self._ends,
+            )
         )  # fmt: skip
         if self.autoreset:
-            self.sim.start_episode(worlds)
-        else:
-            streams[worlds] = before  # the running observations show the same once more
+            for observer, _, final, rows_of in self.outputs:
+                steps += observer.steps(self._ends, final, rows_of, True)
+        steps.append(
+            Call(
+                end_episodes, self._ends, store.active, self.learning, self.autoreset,
+                episodes.running, episodes.alive, episodes.length, episodes.returns,
+                episodes.final_length, episodes.final_returns, episodes.final_active,
+            )
+        )  # fmt: skip
+        if self.autoreset:
+            steps += sim.start_steps(self._ends)
+        for observer, flat, _, rows_of in self.outputs:
+            steps += observer.steps(self._going_on, flat, rows_of, False)
+        return steps if self.autoreset else [*steps, self._keep_final]
+
+    def _stand_still(self):
+        """Worlds that ended before stay as they are: nothing is seen or earned there."""
+        running = np.flatnonzero(self.episodes.running)
+        self._going_on[: len(running)] = running
+        self._going_on[len(running) : len(running) + 1] = -1
+        self.store.rewards[~self.episodes.running] = 0.0
+
+    def _keep_final(self):
+        """Worlds that ended and do not start anew: what they show is their final observation."""
+        ended = self.low + np.flatnonzero(self.episodes.ended)
+        for views, finals in self._views:
+            for block, final in zip(views.values(), finals.values(), strict=True):
+                final[ended] = block[ended]
 
     def begin(self, worlds):
         """Starts episodes in the listed worlds, which are numbered within the shard."""

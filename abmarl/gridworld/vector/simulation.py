@@ -92,9 +92,9 @@ class VectorSimulation:
             )
             for low, high in itertools.pairwise(bounds.tolist())
         ]
-        self._crew = Crew(self.num_threads - 1)
-        self._steps = [shard.step for shard in self._shards]
-        self._guarded = self._shards[0].sim.runs_foreign_code
+        self._crew = Crew([shard.program for shard in self._shards])
+        first = self._shards[0].sim
+        self._guarded = first.runs_foreign_code or any(one.may_fail for one in first.states)
         self._obs = self.channels.observation_views()
         self._final = self.channels.observation_views(final=True)
         self._sampler = Sampler(self.channels, sim.actors)
@@ -182,10 +182,9 @@ class VectorSimulation:
         self.channels.receive(actions)
         before = self.state_dict() if self._guarded else None
         try:
-            if len(self._steps) == 1:
-                self._steps[0]()
-            else:
-                self._crew.run(self._steps)
+            self._crew.run()
+            for shard in self._shards:
+                shard.sim.check_start()
         except BaseException:
             if before is not None:
                 self.load_state_dict(before)

@@ -1,7 +1,17 @@
 """Running the shards of a vectorised simulation, on one thread or several."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import time
+import weakref
+
+import numpy as np
+
+from abmarl.kernels.compile import JIT
+from abmarl.kernels.handoff import ROW, WANTED, finish, lead, serve
+
+# Vain looks for helpers that have not finished before the leader rests between them.
+LOOKS = 50
 
 
 def thread_count(num_threads, num_envs: int) -> int:
@@ -24,38 +34,110 @@ def thread_count(num_threads, num_envs: int) -> int:
 
 
 class Crew:
-    """Calls one function per shard, the first one on the calling thread.
+    """Runs one program per shard, the first one on the calling thread.
 
-    The kernels release the GIL, so the shards run side by side. The helping threads are started
-    on first use and again after a fork, which copies no threads.
+    Programs release the GIL, so they run side by side. The helping threads are started on first
+    use and again after a fork, which copies no threads; between two steps they stay awake for
+    some tenths of a millisecond, and sleep after that.
+
+    Args:
+        programs: One ``Program`` per shard.
     """
 
-    def __init__(self, num_helpers: int):
-        self._num_helpers = num_helpers
-        self._pool = None
+    def __init__(self, programs):
+        self._programs = programs
+        self._helpers = []
         self._owner = None
+        self._number = 0
 
-    def run(self, tasks):
-        """Runs all tasks and waits for every one of them; raises the first error."""
-        if self._num_helpers and self._owner != os.getpid():
-            self._pool = ThreadPoolExecutor(self._num_helpers, "abmarl")
-            self._owner = os.getpid()
-        waiting = [self._pool.submit(task) for task in tasks[1:]]
+    def run(self):
+        """Runs all programs and waits for every one of them; raises the first error."""
+        if len(self._programs) == 1 or not JIT:
+            for program in self._programs:
+                program()
+            return
+        if self._owner != os.getpid():
+            self._start()
+        self._number += 1
+        self._wake()
         error = None
         try:
-            tasks[0]()
+            finished = lead(self._mail, self._number, self._programs[0].table)
+            if not finished and not self._programs[0].native:
+                self._programs[0]()
         except BaseException as caught:
             error = caught
         # Nobody may go on while a helper still writes, not even after Ctrl-C.
-        for future in waiting:
-            while not future.done():
-                try:
-                    future.exception()
-                except BaseException as caught:
-                    error = error or caught
-            error = error or future.exception()
+        error = self._wait() or error
+        for helper in self._helpers:
+            error, helper.error = error or helper.error, None
         if error is not None:
             raise error
 
-    def __getstate__(self):
-        return {"_num_helpers": self._num_helpers, "_pool": None, "_owner": None}
+    def _wait(self):
+        error = None
+        looks = 0
+        while True:
+            try:
+                while not finish(self._mail, self._number):
+                    looks += 1
+                    self._wake()
+                    if looks > LOOKS:
+                        time.sleep(0.0001)
+                return error
+            except BaseException as caught:
+                error = caught
+
+    def _wake(self):
+        for helper in self._helpers:
+            if helper.asleep:
+                helper.bell.release()
+
+    def _start(self):
+        self._owner = os.getpid()
+        self._number = 0
+        self._mail = np.zeros((len(self._programs) - 1, ROW), np.int64)
+        self._helpers = [
+            _Helper(self._mail, row, program) for row, program in enumerate(self._programs[1:])
+        ]
+        weakref.finalize(self, _dismiss, self._helpers, self._owner)
+
+
+class _Helper:
+    """A thread that runs a program whenever work is wanted."""
+
+    def __init__(self, mail, row, program):
+        self.bell = threading.Semaphore(0)
+        self.asleep = self.leaves = False
+        self.error = None
+        self._mail, self._row, self._program = mail, row, program
+        self.thread = threading.Thread(target=self._help, name=f"abmarl-{row + 1}", daemon=True)
+        self.thread.start()
+
+    def _help(self):
+        done = 0
+        while not self.leaves:
+            done, wanted = serve(self._mail, self._row, self._program.table, done)
+            if wanted:
+                try:
+                    self._program()
+                except BaseException as caught:
+                    self.error = caught
+                done += 1
+                continue
+            self.asleep = True
+            # The leader rings for those who are asleep; work that it wanted just before counts.
+            if self._mail[self._row, WANTED] <= done and not self.leaves:
+                self.bell.acquire()
+            self.asleep = False
+
+
+def _dismiss(helpers, owner):
+    if owner != os.getpid():
+        return  # after a fork the threads are not there
+    for helper in helpers:
+        helper.leaves = True
+        helper.bell.release()
+    for helper in helpers:
+        if helper.thread is not threading.current_thread():
+            helper.thread.join()

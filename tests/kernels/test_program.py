@@ -1,0 +1,116 @@
+"""Programs, and handing them to helping threads."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+from abmarl.kernels.compile import JIT
+from abmarl.kernels.episode import add_rewards, clear_rewards, fill_worlds
+from abmarl.kernels.handoff import DONE, ROW, WANTED, finish, lead, serve
+from abmarl.kernels.program import Call, Program
+
+compiled = pytest.mark.skipif(not JIT, reason="kernels are plain functions here")
+
+
+def adding(amount, rewards):
+    return Call(add_rewards, np.full(rewards.shape, amount), rewards)
+
+
+def test_calls_and_functions_run_in_order():
+    rewards = np.ones((2, 3))
+    seen = []
+    program = Program(
+        [
+            adding(1.0, rewards),
+            lambda: seen.append(rewards.sum()),
+            Call(clear_rewards, rewards),
+            adding(2.0, rewards),
+            adding(0.5, rewards),
+            lambda: seen.append(rewards.sum()),
+        ]
+    )
+    assert not seen  # making a program runs nothing
+    program()
+    assert seen == [12.0, 15.0]
+    program()
+    assert seen == [12.0, 15.0, 21.0, 15.0]
+    assert not program.native
+    assert len(program.table) == 0
+
+
+def test_arguments_of_all_kinds_arrive():
+    for dtype in (bool, np.uint8, np.int16, np.int64, np.float64):
+        values = np.zeros((3, 4), dtype)
+        start = np.array([1, 0, 1, 1], dtype)
+        Program([Call(fill_worlds, np.array([2, 0, -1]), values, start)])()
+        assert values.tolist() == [start.tolist(), [0] * 4, start.tolist()]
+
+
+@compiled
+def test_a_program_of_kernels_is_native():
+    program = Program([adding(1.0, np.zeros((1, 1))) for _ in range(5)])
+    assert program.native
+    assert program.table.shape == (5, 2)
+    assert Program([]).native is False
+
+
+def test_the_arrays_live_as_long_as_the_program():
+    rewards = np.zeros((50, 50))
+    program = Program([adding(float(k), rewards) for k in range(4)])
+    rubbish = [np.full((50, 50), 7.0) for _ in range(200)]
+    program()
+    assert (rewards == 6.0).all()
+    assert len(rubbish) == 200
+
+
+@pytest.mark.parametrize("twin", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_is_nothing(twin):
+    """It would work on the arrays of the original."""
+    assert twin(Program([adding(1.0, np.zeros((1, 1)))])) is None
+
+
+@compiled
+def test_a_helper_does_what_is_wanted_and_gives_up_waiting():
+    rewards = np.zeros((1, 1))
+    table = Program([adding(1.0, rewards)])  # keeps alive what the table points to
+    mail = np.zeros((1, ROW), np.int64)
+    assert serve(mail, 0, table.table, 0) == (0, False)  # nobody wants anything
+    mail[0, WANTED] = 3
+    assert serve(mail, 0, table.table, 0) == (3, False)
+    assert rewards[0, 0] == 3.0
+    assert mail[0, DONE] == 3
+    mail[0, WANTED] = 4
+    assert serve(mail, 0, np.zeros((0, 2), np.int64), 3) == (3, True)  # Python has to do it
+
+
+@compiled
+def test_the_leader_waits_for_its_helpers():
+    mine, theirs = np.zeros((1, 1)), np.zeros((1, 1))
+    own, other = Program([adding(1.0, mine)]), Program([adding(1.0, theirs)])
+    mail = np.zeros((1, ROW), np.int64)
+    assert lead(mail, 1, own.table) is False  # nobody is there
+    assert (mine[0, 0], theirs[0, 0]) == (1.0, 0.0)
+    assert finish(mail, 1) is False
+
+    done = 0
+    stop = threading.Event()
+
+    def help_out():
+        nonlocal done
+        while not stop.is_set():
+            done, _ = serve(mail, 0, other.table, done)
+
+    helper = threading.Thread(target=help_out)
+    helper.start()
+    try:
+        for number in range(2, 200):
+            finished = lead(mail, number, own.table)
+            while not finished:
+                finished = finish(mail, number)
+            assert theirs[0, 0] == mine[0, 0] == number
+    finally:
+        stop.set()
+        helper.join()
