@@ -9,7 +9,7 @@ import pytest
 
 from abmarl.kernels.compile import JIT
 from abmarl.kernels.episode import add_rewards, clear_rewards, fill_worlds
-from abmarl.kernels.handoff import DONE, ROW, WANTED, finish, lead, serve
+from abmarl.kernels.handoff import DONE, ROW, TAKEN, WANTED, finish, lead, serve, take
 from abmarl.kernels.program import Call, Program
 
 compiled = pytest.mark.skipif(not JIT, reason="kernels are plain functions here")
@@ -75,39 +75,60 @@ def test_a_copy_is_nothing(twin):
 @compiled
 def test_a_helper_does_what_is_wanted_and_gives_up_waiting():
     rewards = np.zeros((1, 1))
-    table = Program([adding(1.0, rewards)])  # keeps alive what the table points to
+    program = Program([adding(1.0, rewards)])  # keeps alive what the table points to
+    nothing = np.zeros((0, 2), np.int64)
     mail = np.zeros((1, ROW), np.int64)
-    assert serve(mail, 0, table.table, 0) == (0, False)  # nobody wants anything
+    assert serve(mail, 0, program.table, 0, 0) == (0, False)  # nobody wants anything
+    mail[0, WANTED] = 1
+    assert serve(mail, 0, program.table, 0, 0) == (1, False)
+    assert (rewards[0, 0], mail[0, DONE]) == (1.0, 1)
+    mail[0, WANTED] = 2
+    assert take(mail, 0, 2)  # somebody else is faster
+    assert serve(mail, 0, program.table, 1, 0) == (2, False)
+    assert (rewards[0, 0], mail[0, DONE]) == (1.0, 1)
     mail[0, WANTED] = 3
-    assert serve(mail, 0, table.table, 0) == (3, False)
-    assert rewards[0, 0] == 3.0
+    assert serve(mail, 0, nothing, 2, 0) == (3, True)  # Python has to do it
+    assert not take(mail, 0, 3)
+    assert mail[0, DONE] == 1
+    assert serve(mail, 0, nothing, 3, 3) == (3, False)
     assert mail[0, DONE] == 3
-    mail[0, WANTED] = 4
-    assert serve(mail, 0, np.zeros((0, 2), np.int64), 3) == (3, True)  # Python has to do it
 
 
 @compiled
-def test_the_leader_waits_for_its_helpers():
+def test_the_leader_does_what_no_helper_takes():
+    mine, theirs = np.zeros((1, 1)), np.zeros((1, 1))
+    programs = Program([adding(1.0, mine)]), Program([adding(1.0, theirs)] * 2)
+    tables = np.concatenate([program.table for program in programs]), np.array([0, 1, 3])
+    mail = np.zeros((1, ROW), np.int64)
+    assert lead(mail, 1, *tables)
+    assert (mine[0, 0], theirs[0, 0]) == (1.0, 2.0)
+    mail[0, TAKEN] = 2  # a helper has it, and does not come to an end
+    assert not lead(mail, 2, *tables)
+    assert not finish(mail, 2)
+    assert (mine[0, 0], theirs[0, 0]) == (2.0, 2.0)
+    mail[0, DONE] = 2
+    assert finish(mail, 2)
+
+
+@compiled
+def test_the_leader_and_a_helper_share_the_work():
     mine, theirs = np.zeros((1, 1)), np.zeros((1, 1))
     own, other = Program([adding(1.0, mine)]), Program([adding(1.0, theirs)])
+    tables = np.concatenate([own.table, other.table]), np.array([0, 1, 2])
     mail = np.zeros((1, ROW), np.int64)
-    assert lead(mail, 1, own.table) is False  # nobody is there
-    assert (mine[0, 0], theirs[0, 0]) == (1.0, 0.0)
-    assert finish(mail, 1) is False
-
-    done = 0
+    seen = 0
     stop = threading.Event()
 
     def help_out():
-        nonlocal done
+        nonlocal seen
         while not stop.is_set():
-            done, _ = serve(mail, 0, other.table, done)
+            seen, _ = serve(mail, 0, other.table, seen, 0)
 
     helper = threading.Thread(target=help_out)
     helper.start()
     try:
-        for number in range(2, 200):
-            finished = lead(mail, number, own.table)
+        for number in range(1, 2000):
+            finished = lead(mail, number, *tables)
             while not finished:
                 finished = finish(mail, number)
             assert theirs[0, 0] == mine[0, 0] == number

@@ -8,10 +8,9 @@ import weakref
 import numpy as np
 
 from abmarl.kernels.compile import JIT
-from abmarl.kernels.handoff import ROW, WANTED, finish, lead, serve
+from abmarl.kernels.handoff import DONE, ROW, WANTED, finish, lead, serve, take
 
-# Vain looks for helpers that have not finished before the leader rests between them.
-LOOKS = 50
+NO_CALLS = np.zeros((0, 2), np.int64)
 
 
 def thread_count(num_threads, num_envs: int) -> int:
@@ -46,6 +45,10 @@ class Crew:
 
     def __init__(self, programs):
         self._programs = programs
+        self._native = all(program.native for program in programs)
+        # Programs with parts in Python are not in the tables, and are run from there.
+        tables = [program.table if self._native else NO_CALLS for program in programs]
+        self._tables = np.concatenate(tables), np.cumsum([0, *map(len, tables)])
         self._helpers = []
         self._owner = None
         self._number = 0
@@ -62,9 +65,10 @@ class Crew:
         self._wake()
         error = None
         try:
-            finished = lead(self._mail, self._number, self._programs[0].table)
-            if not finished and not self._programs[0].native:
-                self._programs[0]()
+            if lead(self._mail, self._number, *self._tables):
+                return
+            if not self._native:
+                self._run_own()
         except BaseException as caught:
             error = caught
         # Nobody may go on while a helper still writes, not even after Ctrl-C.
@@ -74,16 +78,28 @@ class Crew:
         if error is not None:
             raise error
 
+    def _run_own(self):
+        """The own program, where it has parts in Python, and those that no helper has taken."""
+        error = None
+        for row, program in enumerate(self._programs, -1):
+            if row >= 0 and not take(self._mail, row, self._number):
+                continue
+            try:
+                program()
+            except BaseException as caught:
+                error = error or caught
+            if row >= 0:
+                self._mail[row, DONE] = self._number
+        if error is not None:
+            raise error
+
     def _wait(self):
         error = None
-        looks = 0
         while True:
             try:
                 while not finish(self._mail, self._number):
-                    looks += 1
                     self._wake()
-                    if looks > LOOKS:
-                        time.sleep(0.0001)
+                    time.sleep(0.00005)  # it takes long, and may need the core we wait on
                 return error
             except BaseException as caught:
                 error = caught
@@ -98,7 +114,8 @@ class Crew:
         self._number = 0
         self._mail = np.zeros((len(self._programs) - 1, ROW), np.int64)
         self._helpers = [
-            _Helper(self._mail, row, program) for row, program in enumerate(self._programs[1:])
+            _Helper(self._mail, row, program, program.table if self._native else NO_CALLS)
+            for row, program in enumerate(self._programs[1:])
         ]
         weakref.finalize(self, _dismiss, self._helpers, self._owner)
 
@@ -106,28 +123,29 @@ class Crew:
 class _Helper:
     """A thread that runs a program whenever work is wanted."""
 
-    def __init__(self, mail, row, program):
+    def __init__(self, mail, row, program, table):
         self.bell = threading.Semaphore(0)
         self.asleep = self.leaves = False
         self.error = None
-        self._mail, self._row, self._program = mail, row, program
+        self._mail, self._row, self._program, self._table = mail, row, program, table
         self.thread = threading.Thread(target=self._help, name=f"abmarl-{row + 1}", daemon=True)
         self.thread.start()
 
     def _help(self):
-        done = 0
+        seen = finished = 0
         while not self.leaves:
-            done, wanted = serve(self._mail, self._row, self._program.table, done)
+            seen, wanted = serve(self._mail, self._row, self._table, seen, finished)
+            finished = 0
             if wanted:
                 try:
                     self._program()
                 except BaseException as caught:
                     self.error = caught
-                done += 1
+                finished = seen
                 continue
             self.asleep = True
             # The leader rings for those who are asleep; work that it wanted just before counts.
-            if self._mail[self._row, WANTED] <= done and not self.leaves:
+            if self._mail[self._row, WANTED] <= seen and not self.leaves:
                 self.bell.acquire()
             self.asleep = False
 
