@@ -146,11 +146,20 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     def play_steps(self, actions) -> list:
         """What a program runs for a step: ``step_batch``, then what is rewarded besides events."""
         if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
-            steps = [lambda: self.step_batch(actions)]
+            steps = [lambda: self._step_batch(actions)]
         else:
             steps = [step for actor in self.actors.values() for step in actor.steps(actions)]
         steps += self._rules.steps(actions)
         return [*steps, self._check_rewards] if self.runs_foreign_code else steps
+
+    def _step_batch(self, actions):
+        for actor in self.actors.values():
+            actor.acting = actions
+        try:
+            self.step_batch(actions)
+        finally:
+            for actor in self.actors.values():
+                actor.acting = None
 
     def _play(self, actions):
         if self._played is not actions or self._program is None:

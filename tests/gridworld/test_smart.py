@@ -9,6 +9,7 @@ from abmarl.gridworld import (
     GridWorldSimulation,
     HealthState,
     MoveActor,
+    MovingAgent,
     OneTeamRemainingDone,
     PositionCenteredEncodingObserver,
     PositionState,
@@ -46,6 +47,22 @@ class ArraySim(SmartGridWorldSimulation):
         rewards += 1.0 * attack.kills
         rewards[attack.killed] -= 1.0
         rewards[self.actors["move"].process(actions) == 0] -= 0.1
+
+
+class PlainArraySim(ArraySim):
+    """The same with plain arrays of actions."""
+
+    def step_batch(self, actions):
+        attacks, moves = actions["attack"], actions["move"]
+        arrays = {"attack": attacks, "move": moves}
+        for key, actor in self.actors.items():
+            process = actor.process
+            actor.process = lambda _, process=process, key=key: process(arrays[key])
+        try:
+            super().step_batch(actions)
+        finally:
+            for actor in self.actors.values():
+                del actor.process
 
 
 class ObjectSim(GridWorldSimulation):
@@ -298,3 +315,27 @@ def test_collections_do_not_change_the_order():
     other = build([fighter("a")], states=(HealthState, PositionState))
     for sim in (one, other):
         assert [type(state) for state in sim.states] == [PositionState, HealthState]
+
+
+@pytest.mark.parametrize("order", ["fixed", "random"])
+def test_plain_arrays_within_a_step_are_the_actions_of_those_who_act(order):
+    """Also with an agent that moves and does not learn, and agents that are out early."""
+
+    def vectorized(kind):
+        agents = [fighter(f"r{k}") for k in range(3)]
+        agents += [fighter(f"b{k}", encoding=2) for k in range(3)]
+        agents += [MovingAgent(id="stray", encoding=3, move_range=1)]
+        sim = kind.build_sim(
+            4, 4, agents={one.id: one for one in agents}, attack_mapping={1: {2}, 2: {1}}
+        )
+        return sim.vectorize(6, seed=3, order=order, horizon=15)
+
+    one, other = vectorized(ArraySim), vectorized(PlainArraySim)
+    one.reset()
+    other.reset()
+    for _ in range(60):
+        actions = one.sample_actions()
+        found, expected = other.step(actions), one.step(actions)
+        assert str(found) == str(expected)
+        assert (one.store.cell == other.store.cell).all()
+        assert (one.store.rewards == other.store.rewards).all()

@@ -19,6 +19,7 @@ class ActorBase(ChannelComponent):
         key: The channel.
         supported_agent_type: Agents of this class have the channel; the others are left alone.
         events: Names of what can happen and be rewarded; ``event(name)`` gives it per agent.
+        acting: The ``Actions`` of the step while ``step_batch`` is running, else None.
     """
 
     side = "action"
@@ -28,6 +29,7 @@ class ActorBase(ChannelComponent):
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
         self._own = None
+        self.acting = None
         self._by_calls = has_calls(self, "run")
 
     # --- for subclasses to fill in ---
@@ -55,8 +57,9 @@ class ActorBase(ChannelComponent):
 
         Args:
             actions: The ``Actions`` of a step, or an array [B, n, ...] for the n agents that are
-                supported, in the order of the agents (or a dict with it under the key): then
-                every active agent acts.
+                supported, in the order of the agents (or a dict with it under the key). Within
+                ``step_batch`` those act whose turn it is, and an array like ``actions[key]`` is
+                as good; elsewhere every active agent does.
 
         Returns:
             The outcome, arrays [B, N].
@@ -150,6 +153,10 @@ class ActorBase(ChannelComponent):
         flat, rows_of = actions.buffers[self.key]
         slots = self.layout.slots
         array = np.asarray(array)
+        if self.acting is not None:
+            given = self.acting.buffers[self.key][1]
+            asked = slots[given[slots, 0] >= 0]
+            slots = asked if array.shape[1:2] == (len(asked),) else slots
         shape = (self.store.num_worlds, len(slots), *self.form(slots[0]).shape)
         if array.shape != shape:
             raise ValueError(f"Actions {self.key!r} must have shape {shape}, got {array.shape}.")
@@ -167,5 +174,9 @@ class ActorBase(ChannelComponent):
                 )
             at = rows_of[slot, 0] + rows_of[slot, 1] * np.arange(shape[0])
             flat[at[:, None] + np.arange(form.width)] = values
-        actions.take_turns(self.store.active)
+        if self.acting is None:
+            actions.take_turns(self.store.active)
+        else:
+            actions.turns[...] = self.acting.turns
+            actions.num_turns[...] = self.acting.num_turns
         return actions
