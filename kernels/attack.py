@@ -10,14 +10,15 @@ from abmarl.kernels.streams import below, choose, uniform
 
 @rule
 def find_targets(
-    b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable, alike,
-    sight, starts, hidden, rng, targets,
+    b, i, width, pad, cell, first, next_, top, flat_walls, active, traits, attackable, hostile,
+    lowest, sight, starts, hidden, rng, targets,
 ):  # fmt: skip
     """Lists in ``targets[b]`` whom agent i could hit, in the order of the scan; returns how many.
 
     Cells row by row, in a cell the newest agent first. Less than perfect accuracy is one draw per
-    candidate, and the candidate stays when the draw is not above it. ``alike`` says that all
-    agents of a cell are of one kind.
+    candidate, and the candidate stays when the draw is not above it. ``hostile[kind, label]``
+    tells by what stands in ``top``, less ``lowest``, whether those in a cell can be attacked; it
+    has no columns when agents of several kinds can share a cell.
     """
     reach = min(traits[i].attack_range, pad)
     kind = traits[i].kind
@@ -30,23 +31,26 @@ def find_targets(
     if masked:
         at = b * first.shape[1] + p
         masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
+    alike = hostile.shape[1] > 0
     count = 0
     k = -1
     for dr in range(-reach, reach + 1):
         row = p + dr * width
         for dc in range(-reach, reach + 1):
             k += 1
-            j = first[b, np.uint32(row + dc)]
-            if masked and j >= 0 and is_hidden(hidden, k):
+            q = np.uint32(row + dc)
+            # The labels are close together in memory, and most cells need no second look.
+            label = np.int64(top[b, q])
+            if not hostile[kind, label - lowest] if alike else label == 0 or label == -1:
                 continue
+            if masked and is_hidden(hidden, k):
+                continue
+            j = first[b, q]
             while j >= 0:
-                if attackable[kind, traits[j].kind]:
-                    if j != i and active[b, j]:
-                        if accuracy >= 1.0 or uniform(rng, b) <= accuracy:
-                            targets[b, count] = j
-                            count += 1
-                elif alike:
-                    break
+                if j != i and active[b, j] and (alike or attackable[kind, traits[j].kind]):
+                    if accuracy >= 1.0 or uniform(rng, b) <= accuracy:
+                        targets[b, count] = j
+                        count += 1
                 j = next_[b, j]
     return count
 
@@ -81,7 +85,7 @@ def _clear(b, i, attempted, hits, kills, killed):
 @kernel
 def attack_agents(
     turns, num_turns, actions, rows_of, stacked, width, pad,
-    cell, first, next_, top, walls, flat_walls, active, health, traits, attackable, alike,
+    cell, first, next_, top, walls, flat_walls, active, health, traits, attackable, hostile, lowest,
     sight, starts, hidden, rng, attackers, targets, struck, weights, rewards, fresh,
     attempted, hits, kills, killed,
 ):  # fmt: skip
@@ -114,8 +118,8 @@ def attack_agents(
             wanted = actions[rows_of[i, 0] + b * rows_of[i, 1]]
             attempted[b, i] = True
             found = find_targets(
-                b, i, width, pad, cell, first, next_, flat_walls, active, traits, attackable, alike,
-                sight, starts, hidden, rng, targets,
+                b, i, width, pad, cell, first, next_, top, flat_walls, active, traits, attackable,
+                hostile, lowest, sight, starts, hidden, rng, targets,
             )  # fmt: skip
             if found == 0:
                 rewards[b, i] += weights[0]

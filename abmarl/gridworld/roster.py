@@ -25,6 +25,9 @@ TRAITS = np.dtype(
     align=True,
 )
 
+# Of a table by label, which has to stay small.
+_MOST_LABELS = 1024
+
 # What the arrays and spaces of a simulation are laid out for.
 _FIXED = ("encoding", "blocking", "view_range", "move_range", "simultaneous_attacks")
 
@@ -110,6 +113,21 @@ class Roster:
         for k, encoding in enumerate(self.kinds):
             matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))
         return matrix
+
+    def by_label(self, matrix) -> tuple:
+        """A relation of kinds as one of kinds to what stands in ``top``.
+
+        Returns:
+            bool [K, L] with a column per label from the lowest one, and that label. L is 0 when
+            ``top`` does not tell who is in a cell, or encodings are far apart.
+        """
+        lowest = min(-1, int(self.kinds[0]))
+        span = int(self.kinds[-1]) - lowest + 1
+        if not self.uniform or span > _MOST_LABELS:
+            return np.zeros((len(self.kinds), 0), bool), lowest
+        found = np.zeros((len(self.kinds), span), bool)
+        found[:, self.kinds - lowest] = matrix
+        return found, lowest
 
     def trait(self, name, slot):
         """A parameter of one agent as a Python number."""

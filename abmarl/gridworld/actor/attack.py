@@ -59,6 +59,7 @@ class BinaryAttackActor(ActorBase):
         self.attack_mapping = parse_encodings("attack_mapping", attack_mapping or {}, kinds)
         self.stacked_attacks = bool(stacked_attacks)
         self._attackable = store.relation(self.attack_mapping)
+        self._hostile, self._lowest = store.by_label(self._attackable)
         shape = (store.num_worlds, store.num_agents)
         most = int(max(1, store.traits["simultaneous_attacks"].max()))
         if most > MOST_ATTACKS:
@@ -94,7 +95,7 @@ class BinaryAttackActor(ActorBase):
             attack_agents, turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width,
             padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
             store.flat_walls, store.active, store.health, store.traits, self._attackable,
-            store.uniform, padding.sight, padding.starts, store.hidden, store.streams,
+            self._hostile, self._lowest, padding.sight, padding.starts, store.hidden, store.streams,
             self._attackers, self._targets, self._struck, self.weights, store.rewards, fresh,
             *self.outcome,
         )  # fmt: skip
