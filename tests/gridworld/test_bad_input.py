@@ -36,7 +36,12 @@ def refuses(sim, call, error, message):
         ({"red0": act(np.array([1]))}, ValueError, "'red0' on channel 'attack' is array"),
         ({"red0": act(0, (0, 2))}, ValueError, r"'red0' on channel 'move' is array\(\[0, 2\]\)"),
         ({"red0": act(0, (0, 0, 0))}, ValueError, "'red0' on channel 'move' is array"),
-        ({"red0": act(0, (0.0, 1.0))}, ValueError, "'red0' on channel 'move' is array"),
+        (
+            {"red0": act(0, (0.0, 1.0))},
+            ValueError,
+            r"'move' is array\(\[0\., 1\.\]\) of dtype float64, which is not in Box\(-1, 1",
+        ),
+        ({"red0": act(np.float32(1))}, ValueError, "'attack' is .* of dtype float32, which is not"),
         ({"red0": {"move": "up"}}, ValueError, "'red0' on channel 'move' is 'up', which is not"),
         ({"red0": {"move": [[1], [1, 2]]}}, ValueError, "'red0' on channel 'move' is"),
         ({"blue0": act(1), "red0": act(2)}, ValueError, "'red0' on channel 'attack' is 2"),

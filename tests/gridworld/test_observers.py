@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 from abmarl.gridworld import (
     GridObservingAgent,
@@ -132,6 +133,23 @@ def test_array_form():
     assert all(
         np.array_equal(found[0, k], sim.get_obs(n)[WINDOW]) for k, n in enumerate(sim.agents)
     )
+
+
+class BlindObserver(ObserverBase):
+    """Says nothing about what is to be seen."""
+
+    key = "nothing"
+
+    def space(self, agent):
+        return Discrete(2)
+
+
+def test_an_observer_says_what_it_observes():
+    sim = build([fighter("a")], observers=[BlindObserver])
+    sim.reset(seed=0)
+    for call in (lambda: sim.get_obs("a"), sim.observers[0].observe, sim.vectorize(2).reset):
+        with pytest.raises(TypeError, match="BlindObserver must define observe, which returns"):
+            call()
 
 
 def test_parameters():

@@ -242,7 +242,17 @@ def test_user_components_and_rules():
         ({"kill": "much"}, ValueError, "The reward of 'kill' must be a finite number, got 'much'"),
         ({"kill": True}, ValueError, "The reward of 'kill' must be a finite number"),
         ([1], TypeError, "rewards must be a dict like"),
-        ({"mine": lambda wealth: wealth}, ValueError, "Reward rule 'mine' asks for 'wealth'"),
+        (
+            {"mine": lambda encodings: encodings},
+            ValueError,
+            "Reward rule 'mine' asks for 'encodings'; did you mean 'encoding'",
+        ),
+        (
+            {"mine": lambda xyz: xyz},
+            ValueError,
+            r"asks for 'xyz'; known are \['position', 'health', 'active', 'encoding', 'teams', "
+            r"'rewards', 'attack_missed', 'kill', 'killed', 'move_failed'\]",
+        ),
     ],
 )
 def test_rewards_that_do_not_exist(rewards, error, message):

@@ -42,6 +42,15 @@ def test_a_field_takes_what_it_is_declared_for():
         Field(object)
 
 
+def test_what_is_written_into_an_array_before_the_simulation_stays():
+    agent, other = fighter("a", kind=CourierAgent), fighter("b", kind=CourierAgent)
+    agent.goal[1] = 4.0
+    sim = build([agent, other])
+    assert sim.store.goal.tolist() == [[[0.0, 4.0], [0.0, 0.0]]]
+    agent.goal[0] = 3.0
+    assert sim.store.goal[0, 0].tolist() == [3.0, 4.0]
+
+
 def test_a_field_cannot_have_a_name_of_the_store():
     class BadAgent(MovingAgent):
         health = Field(np.float64)

@@ -60,6 +60,11 @@ class ObserverBase(ChannelComponent):
             final: Whether this is an additional copy beside the running observations, for worlds
                 that start anew right after.
         """
+        if type(self).observe is ObserverBase.observe:
+            raise TypeError(
+                f"{type(self).__name__} must define observe, which returns the observations of "
+                "all worlds [B, n, ...], or write."
+            )
         dense = np.asarray(self.observe())
         layout = self.layout
         if dense.shape[:2] == (self.store.num_worlds, self.store.num_agents):

@@ -54,19 +54,23 @@ class PositionState(StateBase):
             padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
             store.traits, store.overlap, store.streams, self._failed,
         )  # fmt: skip
-        failed = self._failed[worlds].max(initial=-1)
-        if failed >= 0:
-            self._refuse(int(failed))
+        failed = self._failed[worlds] >= 0
+        if failed.any():
+            b = int(worlds[np.argmax(failed)])
+            self._refuse(b, int(self._failed[b]))
 
-    def _refuse(self, slot):
-        name, store = self.store.ids[slot], self.store
+    def _refuse(self, b, slot):
+        store = self.store
+        name, world = store.ids[slot], ""
+        if self.grid.replica:
+            world = f" in world {store.first_world + b}"
         if store.start[slot] > 0:
             row, col = store.padding.unravel(int(store.start[slot]))
             raise ValueError(
-                f"Agent {name!r} cannot start at its initial position ({row}, {col}): it may not "
-                "overlap with who is there; move one of them, or add both to overlapping."
+                f"Agent {name!r} cannot start at its initial position ({row}, {col}){world}: "
+                "it may not overlap with who is there; move one of them, or let both overlap."
             )
         raise ValueError(
-            f"No cell of the {store.rows} x {store.cols} grid is left for agent {name!r}; "
+            f"No cell of the {store.rows} x {store.cols} grid is left for agent {name!r}{world}; "
             "use a larger grid, fewer agents, or let more of them overlap."
         )
