@@ -124,8 +124,16 @@ class GridWorldSimulation(AgentBasedSimulation):
         slots = sorted(store.index[agent_id] for agent_id in agent_ids)
         slots.sort(key=lambda slot: not store.active[0, slot])
         turns = np.array([slots], store.slot_dtype)
+        self._before_order = store.streams[0].copy()
         shuffle_turns(store.streams, turns, int(np.count_nonzero(store.active[0, slots])))
         return [store.ids[slot] for slot in turns[0].tolist()]
+
+    _before_order = None
+
+    def undo_random_order(self):
+        """Puts the stream of the world back to where it was before the last random order."""
+        if self._before_order is not None:
+            self.store.streams[0] = self._before_order
 
     def get_info(self, agent_id, **kwargs) -> dict:
         """Nothing more to tell about an agent."""

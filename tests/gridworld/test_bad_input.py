@@ -75,6 +75,20 @@ def test_actions_of_agents_that_are_done():
     refuses(sim, lambda: manager.step({"blue0": act(1)}), ValueError, message)
 
 
+def test_refused_actions_in_random_order():
+    """The order was drawn already when an action is found to be wrong."""
+    plain, troubled = (AllStepManager(battle(), randomize_action_input=True) for _ in range(2))
+    for manager in (plain, troubled):
+        manager.reset(seed=0)
+    everybody = {name: act() for name in troubled.sim.agents}
+    wrong = {**everybody, "red1": act(7)}
+    for _ in range(3):
+        refuses(troubled.sim, lambda: troubled.step(wrong), ValueError, "'attack' is 7, which is")
+        for manager in (plain, troubled):
+            manager.step(everybody)
+    assert same(plain.sim.state_dict(), troubled.sim.state_dict())
+
+
 def put(group, channel, value, at=None):
     def change(actions):
         if at is None:
@@ -138,6 +152,19 @@ def test_actions_of_vectorised_simulations(change, error, message):
         vec.step(actions if given is None else given)
 
     refuses(vec, call, error, message)
+
+
+def test_refused_actions_leave_sampled_ones_alone():
+    vec = battle().vectorize(2, seed=0)
+    vec.reset()
+    sampled = vec.sample_actions()
+    kept = {name: {key: a.copy() for key, a in one.items()} for name, one in sampled.items()}
+    other = {name: {key: 1 - abs(a) for key, a in one.items()} for name, one in kept.items()}
+    other["fighter_2"]["move"][1, 1] = 5
+    refuses(vec, lambda: vec.step(other), ValueError, "channel 'move' is \\[5, 5\\], which is not")
+    for name, one in kept.items():
+        for key, array in one.items():
+            assert np.array_equal(sampled[name][key], array)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
