@@ -209,8 +209,7 @@ class VectorSimulation:
 
     def sample_actions(self) -> dict:
         """Random actions for all groups, from the worlds' streams for this purpose."""
-        self._sampler.sample(self.store.sample_streams)
-        return self._out(self.channels.action_views)
+        return self._out(self._sampler.sample(self.store.sample_streams))
 
     def action_masks(self) -> dict:
         """Which actions would do something now.
