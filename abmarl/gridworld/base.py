@@ -6,8 +6,8 @@ import numpy as np
 
 from abmarl.gridworld.agent import GridWorldAgent
 from abmarl.gridworld.grid import Grid
+from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import parse_seed
-from abmarl.gridworld.store import without_signature
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -150,17 +150,34 @@ class GridWorldSimulation(AgentBasedSimulation):
         return frame(Scene.of(self))
 
     def state_dict(self) -> dict:
-        """A copy of everything that the world is, random streams included."""
+        """A copy of everything that the world is, random streams included.
+
+        Observations that were made of the present state are part of it (``obs.<channel>``).
+        """
         state = {name: array.copy() for name, array in self.store.state().items()}
+        for key, observer in self.grid.observers.items():
+            if observer.is_current:
+                state[f"obs.{key}"] = observer.flat.copy()
         return {"signature": self.store.signature, **state}
 
     def load_state_dict(self, state):
         """Goes back to what ``state_dict`` returned.
 
         Raises:
-            ValueError: It is of a different simulation; nothing has changed.
+            ValueError: It is of a different simulation, or damaged; nothing has changed.
         """
-        self.store.load(without_signature(state, self.store))
+        saved = without_signature(state, self.store)
+        rows = {f"obs.{key}": one.flat for key, one in self.grid.observers.items()}
+        rows = {name: flat for name, flat in rows.items() if name in saved}
+        check_arrays({**self.store.state(), **rows}, saved)
+        check_worlds(self.store, saved)
+        self._go_back(saved)
+
+    def _go_back(self, saved):
+        """Loads a state that is known to be right."""
+        self.store.load(saved)
+        for key, observer in self.grid.observers.items():
+            observer.go_back(saved.get(f"obs.{key}"))
 
     def vectorize(self, num_envs, **kwargs):
         """Many worlds at once; only for simulations that are declared or define ``step_batch``.
@@ -217,7 +234,7 @@ def _seeding(reset):
             self.store.begin(np.zeros(1, np.int64))
             return reset(self, *args, **kwargs)
         except BaseException:
-            self.load_state_dict(before)
+            self._go_back(before)
             raise
         finally:
             self._resetting = False

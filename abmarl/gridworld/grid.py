@@ -36,6 +36,8 @@ class Grid:
         self._store = store
         self._agents = []
         self._groups = None
+        # The observers of the simulation by channel: what they show is a part of its state.
+        self.observers = {}
         # On a replica the agents are those of the original: ready, and not to be changed.
         self.replica = False
 

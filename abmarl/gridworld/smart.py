@@ -178,20 +178,28 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         try:
             self.play(actions)
         except BaseException:
-            self.load_state_dict(before)
+            self._go_back(before)
             raise
 
     def get_obs(self, agent_id, **kwargs) -> dict:
-        """The observation of one agent: ``{channel: array}``."""
+        """The observation of one agent: ``{channel: array}``.
+
+        The arrays are the caller's own: they never change, and what is written into them does not
+        show in what is asked for later.
+        """
         store = self._arrays
-        if self._obs_version != store.version:
-            self._obs_rows = [(one.key, one.rows()) for one in self.observers]
-            self._obs_version = store.version
         slot = store.index[agent_id]
-        if len(self._obs_rows) == 1:
-            key, rows = self._obs_rows[0]
-            return {key: rows[slot]} if slot in rows else {}
-        return {key: rows[slot] for key, rows in self._obs_rows if slot in rows}
+        if self._obs_version != store.version:
+            self._obs_rows = [(one.key, one.rows(), one.row) for one in self.observers]
+            self._obs_version = store.version
+        obs = {}
+        for key, rows, row_of in self._obs_rows:
+            row = rows.pop(slot, None)
+            if row is None:
+                row = row_of(slot)
+            if row is not None:
+                obs[key] = row
+        return obs
 
     def get_reward(self, agent_id, **kwargs) -> float:
         """The reward since it was read last; reading sets it to 0."""

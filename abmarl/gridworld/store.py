@@ -103,16 +103,9 @@ class Store(SingleWorld, Roster):
         return {**{name: getattr(self, name) for name in self._STATE}, **self.fields()}
 
     def load(self, saved: dict):
-        """Copies saved arrays back.
-
-        Raises:
-            ValueError: They are of a different simulation; nothing has changed.
-        """
-        load_arrays(self.state(), saved)
-        for name, array in self.fields().items():
-            if name.startswith(SHOWN):
-                # Nobody knows what the rows hold now: null ones are written once more.
-                np.maximum(array, 1, out=array)
+        """Copies saved arrays back, which have been checked (see ``saved_state``)."""
+        for name, array in self.state().items():
+            array[...] = saved[name]
         self.touch()
 
     def fields(self) -> dict:
@@ -223,36 +216,3 @@ class _FieldSlices(dict):
         array, default, reset = entry
         whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
         super().__setitem__(name, self._slice((whole, default, reset)))
-
-
-def without_signature(saved, store) -> dict:
-    """The arrays of a saved state.
-
-    Raises:
-        ValueError: It is of another simulation.
-    """
-    found = saved.get("signature") if isinstance(saved, dict) else None
-    if not np.array_equal(found, store.signature):
-        raise ValueError(
-            "The saved state is of another simulation: grid, agents or encodings are different."
-        )
-    return {name: array for name, array in saved.items() if name != "signature"}
-
-
-def load_arrays(arrays: dict, saved: dict):
-    """Copies saved arrays into arrays of the same names, shapes and dtypes.
-
-    Raises:
-        ValueError: They do not match; nothing has changed.
-    """
-    if not isinstance(saved, dict) or saved.keys() != arrays.keys():
-        raise ValueError("The saved state is of another simulation: its arrays are different ones.")
-    for name, array in arrays.items():
-        given = np.asarray(saved[name])
-        if given.shape != array.shape or given.dtype != array.dtype:
-            raise ValueError(
-                f"The saved state is of another simulation: {name!r} is {given.dtype} "
-                f"{given.shape}, here {array.dtype} {array.shape}."
-            )
-    for name, array in arrays.items():
-        array[...] = saved[name]

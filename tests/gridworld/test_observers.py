@@ -47,6 +47,40 @@ def test_observations_are_the_readers_own():
     assert not np.array_equal(sim.get_obs("red0")[WINDOW], before)
 
 
+def test_nobody_spoils_the_observations_of_others():
+    observers = [PositionCenteredEncodingObserver, TeamObserver, LuckObserver]
+    sim = battle(observers=observers)
+    sim.reset(seed=0)
+    one = sim.get_obs("red0")
+    assert list(one) == ["luck", WINDOW, "team"]
+    kept = {key: np.copy(value) for key, value in one.items()}
+    for key in (WINDOW, "team"):
+        one[key][:] = 99
+    agent = sim.agents["red0"]
+    for _ in range(2):
+        again = {**sim.get_obs("red0"), **sim.observers[2].get_obs(agent)}
+        for key, value in kept.items():
+            assert np.array_equal(again[key], value)
+            assert np.asarray(again[key]).dtype == value.dtype
+            assert np.shape(again[key]) == np.shape(value)
+        assert again in agent.observation_space
+        for key in (WINDOW, "team"):
+            again[key][:] = 99
+    assert np.array_equal(sim.get_obs("blue0")[WINDOW], [[-1] * 3, [1, 2, 0], [0, 0, 2]])
+
+
+class LuckObserver(ObserverBase):
+    """A number, which is no array."""
+
+    key = "luck"
+
+    def space(self, agent):
+        return Discrete(5)
+
+    def observe(self, out=None):
+        return np.arange(self.store.num_agents)[None]
+
+
 @pytest.mark.parametrize("encoding", [126, 127, 128, 200, 32767, 32768, 70000, -5, -200, -40000])
 @pytest.mark.parametrize("view_range", [0, 1, 2, 3, 4, 7, 8, 15, 16])
 def test_encodings_of_every_width(encoding, view_range):

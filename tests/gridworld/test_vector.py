@@ -218,6 +218,17 @@ def test_saved_and_resumed_is_straight_through():
     assert same(first.state_dict(), second.state_dict())
 
 
+@pytest.mark.parametrize("seed", [0, 5, 2**64 - 1, 2**64, 3 * 2**200 + 1])
+def test_a_loaded_state_brings_its_seed(seed):
+    vec, other = battle().vectorize(2, seed=seed), battle().vectorize(2, seed=1)
+    vec.reset()
+    other.load_state_dict(vec.state_dict())
+    assert other.seed == seed
+    for wrong in (None, np.zeros(0, np.uint64), np.array(3, np.uint64), np.array([3.0])):
+        with pytest.raises(ValueError, match="another simulation: it has no seed"):
+            vec.load_state_dict({**vec.state_dict(), "seed": wrong})
+
+
 def test_a_saved_state_of_another_batch_is_refused():
     vec, other = battle().vectorize(2), battle().vectorize(3)
     vec.reset()

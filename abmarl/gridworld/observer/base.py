@@ -25,6 +25,7 @@ class ObserverBase(ChannelComponent):
         self._flat = None
         self._rows = None
         self._seen_version = -1
+        self.grid.observers[self.key] = self
 
     # --- for subclasses to fill in ---
 
@@ -80,32 +81,65 @@ class ObserverBase(ChannelComponent):
             entries = dense[worlds, k].reshape(len(worlds), -1)
             flat[at[:, None] + np.arange(form.width)] = entries
 
-    # --- shared work ---
+    # --- the single world ---
 
     def get_obs(self, agent, **kwargs) -> dict:
         """``{key: observation}`` of one agent of a single world, or {} without this channel.
 
         The observations of all agents are made in one go when one is asked for after a change.
+        Every call gives an array of its own.
         """
-        slot = agent._slot
-        if self.form_of[slot] < 0:
-            return {}
-        return {self.key: self.rows()[slot]}
+        row = self.row(agent._slot)
+        return {} if row is None else {self.key: row}
+
+    def row(self, slot):
+        """One agent's observation, with the dtype of the space; None without this channel."""
+        form = self.form(slot)
+        if form is None:
+            return None
+        row = self.rows().pop(slot, None)
+        if row is None:
+            at = self.layout.rows_of[slot, 0]
+            entries = self._flat[at : at + form.width].astype(self._single_dtype)
+            row = entries.reshape(form.shape)[()]
+        return row
 
     def rows(self) -> dict:
-        """The observations of the single world by agent number, with the dtypes of the spaces."""
-        if self._seen_version != self.store.version:
-            if self._flat is None:
-                self._flat = np.zeros(max(1, self.layout.size), self.dtype)
-                self._block_slots = {
-                    start: slots.tolist() for start, slots in self.layout.members.items()
-                }
-                self._worlds = np.zeros(1, np.int64)
-                self._single_dtype = int if self.dtype.kind == "i" else self.dtype
-            self.write(self._worlds, self._flat, self.layout.rows_of, False)
-            self._rows = self._split(self._flat)
-            self._seen_version = self.store.version
+        """The observations by agent number that nobody has got yet; take them out of the dict."""
+        if not self.is_current:
+            self.write(np.zeros(1, np.int64), self.flat, self.layout.rows_of, False)
+            self._keep()
         return self._rows
+
+    @property
+    def flat(self) -> np.ndarray:
+        """The observations of the single world as they were made last, see ``Layout``."""
+        if self._flat is None:
+            self._flat = np.zeros(max(1, self.layout.size), self.dtype)
+            self._single_dtype = int if self.dtype.kind == "i" else self.dtype
+            self._block_slots = {
+                start: slots.tolist() for start, slots in self.layout.members.items()
+            }
+        return self._flat
+
+    @property
+    def is_current(self) -> bool:
+        """Whether they are of the present state."""
+        return self._seen_version == self.store.version
+
+    def go_back(self, flat):
+        """Shows again what was shown of a state that has just been loaded.
+
+        Args:
+            flat: A copy of ``flat``; None when nothing was shown of that state.
+        """
+        if flat is not None:
+            self.flat[:] = flat
+            self._keep()
+
+    def _keep(self):
+        self._rows = self._split(self._flat)
+        self._seen_version = self.store.version
 
     def _split(self, flat):
         """One array per agent, in fresh memory that nobody writes to any more."""

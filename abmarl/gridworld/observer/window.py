@@ -22,6 +22,13 @@ class _WindowObserver(ObserverBase):
         """Every cell masked."""
         return np.full(self.space(agent).shape, -2)
 
+    def go_back(self, flat):
+        """See ``ObserverBase.go_back``."""
+        super().go_back(flat)
+        if flat is None:
+            # Nobody knows what the rows hold now: null ones are written once more.
+            np.maximum(self._shown, 1, out=self._shown)
+
     def parameters(self, agent):
         """The view range decides the space."""
         return agent.view_range
