@@ -170,16 +170,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 "component such as PositionState places the agents."
             )
         self._placed = True
-        actions = self._reader.read(action_dict)
-        if not self.runs_foreign_code:
-            self.play(actions)
-            return
-        before = self.state_dict()
-        try:
-            self.play(actions)
-        except BaseException:
-            self._go_back(before)
-            raise
+        self.play(self._reader.read(action_dict))
 
     def get_obs(self, agent_id, **kwargs) -> dict:
         """The observation of one agent: ``{channel: array}``.

@@ -60,6 +60,7 @@ class Store(SingleWorld, Roster):
     def _allocate(self):
         self.version = 0
         self._fields = {}
+        self._state = None
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         # The dtype that windows of encodings have: rows of cells are copied into them as they are.
         label = narrow(min(-2, self.kinds[0]), self.kinds[-1])
@@ -83,7 +84,7 @@ class Store(SingleWorld, Roster):
         self.hidden = self.padding.scratch()
 
     def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name != "walls"}
+        return {**self.__dict__, "walls": None, "_state": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -100,12 +101,15 @@ class Store(SingleWorld, Roster):
 
     def state(self) -> dict:
         """Every array that a step may change, by name: the arrays themselves, not copies."""
-        return {**{name: getattr(self, name) for name in self._STATE}, **self.fields()}
+        if self._state is None:  # kept, as it is asked for in every step that may fail
+            self._state = {name: getattr(self, name) for name in self._STATE} | self.fields()
+        return dict(self._state)
 
     def load(self, saved: dict):
         """Copies saved arrays back, which have been checked (see ``saved_state``)."""
         for name, array in self.state().items():
-            array[...] = saved[name]
+            if name in saved:  # a reset that failed may have declared more
+                array[...] = saved[name]
         self.touch()
 
     def fields(self) -> dict:
@@ -144,6 +148,7 @@ class Store(SingleWorld, Roster):
             raise ValueError(f"{name!r} is a name of the store; call the field something else.")
         full_shape = (self.num_worlds, self.num_agents, *shape)
         self._fields[name] = (np.full(full_shape, default, dtype), default, reset)
+        self._state = None
         return self._fields[name][0]
 
     @property
@@ -196,6 +201,7 @@ class Store(SingleWorld, Roster):
         part.hidden = self.padding.scratch()
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])
+        part._state = None
         part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
         part._fields = _FieldSlices(self, low, high)
         return part
