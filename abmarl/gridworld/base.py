@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from abmarl.gridworld.agent import GridWorldAgent
-from abmarl.gridworld.grid import Grid
+from abmarl.gridworld.grid import Grid, parse_encodings
 from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import parse_seed
 from abmarl.kernels.turns import shuffle_turns
@@ -53,7 +53,7 @@ class GridWorldSimulation(AgentBasedSimulation):
         Args:
             rows, cols: Size of the grid.
             agents: ``{id: agent}``; agents that are in another simulation are copied.
-            overlapping: ``{encoding: encodings}`` that may share a cell.
+            overlapping: ``{encoding: encodings}`` that may share a cell, of agents that there are.
             kwargs: Parameters of the simulation and its components.
 
         Returns:
@@ -107,7 +107,8 @@ class GridWorldSimulation(AgentBasedSimulation):
             self._finalized = True
             return
         shared = {}
-        self.store  # noqa: B018 - agents without any component are put into the store here
+        # Agents without any component are put into the store here.
+        parse_encodings("overlapping", self.grid.overlapping, self.store.kinds.tolist())
         for agent in self.agents.values():
             _drop_partial_nulls(agent)
             for name in ("action_space", "observation_space"):

@@ -55,6 +55,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         found["state"].sort(key=lambda one: (one.rank, one.__name__))
         if type(self) is SmartGridWorldSimulation:
             self._refuse_unknown(kwargs, [one for ones in found.values() for one in ones])
+            self._refuse_unplaced(found)
         self.states = [one(**self._kwargs) for one in found["state"]]
         self.observers = [one(**self._kwargs) for one in found["observer"]]
         self.dones = [one(**self._kwargs) for one in found["done"]]
@@ -76,6 +77,19 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
                 raise TypeError(f"No component of this simulation takes {name!r}{hint}")
+
+    @staticmethod
+    def _refuse_unplaced(components):
+        """Placement comes from a state component: there is no class that could do it by hand."""
+        for state in components["state"]:
+            if state.rank == 0 or not state.__module__.startswith("abmarl."):
+                return
+        for component in (*components["actor"], *components["observer"]):
+            if component.needs_positions:
+                raise ValueError(
+                    f"{component.__name__} needs agents on the grid, and no state component places "
+                    'them; add one, states=["PositionState", ...].'
+                )
 
     def finalize(self):
         """Makes agents and spaces ready for use, and settles who acts and what is rewarded."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import GridWorldAgent, SmartGridWorldSimulation
+from abmarl.gridworld import GridWorldAgent, HealthState, SmartGridWorldSimulation
+from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
 from tests.gridworld.small import act, battle, build, fighter, same, wall
 
@@ -251,6 +252,26 @@ def test_rewards_of_the_array_style_that_are_not_finite(num_threads):
         (lambda: build([GridWorldAgent(id="a")]), ValueError, "has no encoding|encoding"),
         (lambda: build([fighter("a", at=(3, 0))]), ValueError, r"starts at \(3, 0\), which is not"),
         (lambda: build([fighter("a", view_range=None)]), (ValueError, TypeError), "view_range"),
+        (
+            lambda: build([fighter("a")], attack_mapping=None),
+            ValueError,
+            r"BinaryAttackActor needs to know who may attack whom: give attack_mapping .* or \{\}",
+        ),
+        (
+            lambda: build([fighter("a")], states=[HealthState]),
+            ValueError,
+            r'BinaryAttackActor needs agents on the grid.*; add one, states=\["PositionState"',
+        ),
+        (
+            lambda: build([fighter("a")], states=(), actors=()),
+            ValueError,
+            "PositionCenteredEncodingObserver needs agents on the grid, and no state component",
+        ),
+        (
+            lambda: build([fighter("a")], overlapping={1: {1, 11}}),
+            ValueError,
+            r"overlapping names encoding 11, which no agent has; the agents' encodings are \[1\]",
+        ),
         (lambda: battle().vectorize(0), ValueError, "num_envs must be 1 or more, got 0"),
         (lambda: battle().vectorize(2.0), TypeError, "num_envs must be an int, got 2.0"),
         (lambda: battle().vectorize(2, horizon=0), ValueError, "horizon must be 1 or more"),
@@ -270,6 +291,22 @@ def test_what_cannot_be_built(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert len(str(caught.value)) < 300
+
+
+class DealState(StateBase):
+    """Deals the agents out to the cells in a row; nobody told it of ``rank``."""
+
+    def start(self, worlds):
+        self.store.clear(worlds)
+        for slot, agent in enumerate(self.agents.values()):
+            self.grid.place(agent, (0, slot))
+
+
+def test_what_places_agents_need_not_be_ours():
+    sim = build([fighter("a"), fighter("b")], states=[DealState])
+    sim.reset(seed=0)
+    assert sim.agents["b"].position.tolist() == [0, 1]
+    build([fighter("a")], states=[], actors=[], observers=[])  # nobody asks where it is
 
 
 def test_two_agents_with_one_id():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import Field, MovingAgent
+from abmarl.gridworld import Field, MovingAgent, SmartGridWorldSimulation
 from abmarl.gridworld.seeding import world_streams
 from tests.gridworld.small import FighterAgent, battle, build, fighter, same, wall
 
@@ -204,6 +204,10 @@ def test_more_than_255_blocking_agents_on_a_cell():
     assert sim.get_obs("a")["position_centered_encoding"][3].tolist() == [-1, -1, -1, 1, 2, -2, -2]
 
 
+class ByHandSim(SmartGridWorldSimulation):
+    """Leaves it to others to place the agents."""
+
+
 def test_agents_that_stand_nowhere_do_no_harm():
     """Before the first reset there is nothing to see and nobody is on a list of a cell."""
     sim = build([fighter("a"), fighter("b")])
@@ -212,6 +216,6 @@ def test_agents_that_stand_nowhere_do_no_harm():
         sim.step({"a": {"attack": 0, "move": np.array([1, 1])}})
     agent = fighter("c", at=None)
     agent.position = np.array([1, 1])  # said, but not placed
-    other = build([agent], states=[])
+    other = build([agent], states=[], kind=ByHandSim)
     other.step({"c": {"attack": 0, "move": np.array([0, 1])}})
     assert agent.position.tolist() == [1, 2]

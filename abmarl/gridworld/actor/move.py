@@ -12,6 +12,7 @@ class _Mover(ActorBase):
     """Moves agents to cells that are on the grid and available; only the target cell counts."""
 
     key = "move"
+    needs_positions = True
     supported_agent_type = MovingAgent
     events = ("move_failed",)
     cross = False

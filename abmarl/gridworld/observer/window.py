@@ -11,6 +11,8 @@ from abmarl.kernels.windows import count_windows, label_windows
 class _WindowObserver(ObserverBase):
     """A square of cells with the agent in the middle."""
 
+    needs_positions = True
+
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
