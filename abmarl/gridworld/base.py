@@ -256,8 +256,13 @@ def _seeding(reset):
         try:
             if seed is not None:
                 self.store.seed(entropy, first_world=world)
-            self.store.begin(np.zeros(1, np.int64))
-            return reset(self, *args, **kwargs)
+            store = self.store
+            resting = np.flatnonzero(store.traits["blocking"] & ~store.active[0])
+            store.begin(np.zeros(1, np.int64))
+            found = reset(self, *args, **kwargs)
+            for slot in resting.tolist():  # who was not placed anew hides things again
+                store.update_wall(slot)
+            return found
         except BaseException:
             self._restore(before)
             raise

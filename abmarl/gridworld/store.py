@@ -25,12 +25,17 @@ class Store(SingleWorld, Roster):
         cell: int [B, N], padded index of the cell where an agent is or was last; 0: nowhere.
         first, next_: int [B, cells] and [B, N], the agents of a cell as a linked list.
         top: int [B, cells], encoding of the newest agent of a cell, 0 empty, -1 outside.
-        walls: uint8 [B, cells], 1 where a blocking agent stands ([B, 1] when nobody blocks).
+        walls: uint8 [B, cells], 1 where an active blocking agent stands ([B, 1] when nobody
+            blocks).
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
     The arrays are changed in place and never replaced. Whoever writes to them outside of the
     components calls ``touch()`` so that cached observations are made anew.
+
+    Writing to ``active`` stops an agent from acting and nothing else: it stays on its cell, where
+    others see it, and a blocking one goes on hiding what is behind it. In a single world
+    ``agent.active = False`` makes it hide nothing, and ``grid.remove`` takes it off its cell.
     """
 
     def __init__(self, rows, cols, overlapping, agents):
