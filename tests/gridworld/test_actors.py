@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from abmarl.gridworld import (
+    AttackOutcome,
     BinaryAttackActor,
     CrossMoveActor,
     Grid,
@@ -126,6 +127,7 @@ def test_array_form_is_object_form():
     other.reset(seed=4)
     moves = np.array([[[1, 0], [0, 1], [0, 1], [-1, -1]]])
     outcome = one.actors["attack"].process(np.array([[1, 1, 0, 1]]))
+    assert isinstance(outcome, AttackOutcome)
     moved = one.actors["move"].process({"move": moves})
     for k, name in enumerate(other.agents):
         attempted, hit = other.actors["attack"].process_action(

@@ -34,7 +34,7 @@ def test_a_full_grid_names_the_agent():
         sim.reset(seed=0)
     assert same(before, sim.state_dict())
     vec = sim.vectorize(2)
-    with pytest.raises(ValueError, match="No cell of the 3 x 5 grid is left for agent 'a15'"):
+    with pytest.raises(ValueError, match="the 3 x 5 grid of world 0 is left for agent 'a15'"):
         vec.reset()
 
 
@@ -46,12 +46,12 @@ def test_a_placement_that_fails_in_one_world_names_it():
     for seed in range(6):
         with pytest.raises(ValueError, match=r"is left for agent '.'; use") as alone:
             sim.reset(seed=(seed, 0))
-        for num_threads in (1, 2):
+        for num_threads in (1, 2, 8):
             vec = sim.vectorize(8, seed=seed, num_threads=num_threads)
             name = str(alone.value).split("'")[1]
-            with pytest.raises(ValueError, match=f"left for agent '{name}' in world 0; use"):
+            with pytest.raises(ValueError, match=f"grid of world 0 is left for agent '{name}'"):
                 vec.reset()
-            with pytest.raises(ValueError, match=" in world 5; use"):
+            with pytest.raises(ValueError, match="grid of world 5 is left for agent"):
                 vec.reset(worlds=[7, 5, 6])
 
 

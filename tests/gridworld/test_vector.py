@@ -267,7 +267,7 @@ def guarded():
 @pytest.mark.parametrize("make", [team_battle, predator_prey_resources, foraging, battle, guarded])
 def test_memory_is_estimated(make):
     sim = make()
-    sim.vectorize(2).reset()
+    held_by(sim, 2)  # loads what is loaded once
     more = (held_by(sim, 1100) - held_by(sim, 100)) / 1000
     assert bytes_per_world(sim) == pytest.approx(more, rel=0.1)
 
@@ -350,6 +350,9 @@ def test_copies_and_pickles_go_on_alike():
     for _ in range(3):
         vec.step(vec.sample_actions())
     twins = [copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))]
+    early = pickle.loads(pickle.dumps(battle().vectorize(3, seed=4)))
+    assert early.seed == twins[1].seed == 4
+    assert not early.started
     for _ in range(10):
         actions = vec.sample_actions()
         expected = vec.step(actions)

@@ -56,21 +56,19 @@ class PositionState(StateBase):
         )  # fmt: skip
         failed = self._failed[worlds] >= 0
         if failed.any():
-            b = int(worlds[np.argmax(failed)])
-            self._refuse(b, int(self._failed[b]))
+            world = int(worlds[np.argmax(failed)])
+            self._refuse(world, int(self._failed[world]))
 
-    def _refuse(self, b, slot):
-        store = self.store
-        name, world = store.ids[slot], ""
-        if self.grid.replica:
-            world = f" in world {store.first_world + b}"
+    def _refuse(self, world, slot):
+        name, store = self.store.ids[slot], self.store
+        where = f" of world {store.first_world + world}" if self.grid.replica else ""
         if store.start[slot] > 0:
             row, col = store.padding.unravel(int(store.start[slot]))
             raise ValueError(
-                f"Agent {name!r} cannot start at its initial position ({row}, {col}){world}: "
-                "it may not overlap with who is there; move one of them, or let both overlap."
+                f"Agent {name!r} cannot start at its initial position ({row}, {col}){where}: "
+                "it may not overlap with who is there; move one, or add both to overlapping."
             )
         raise ValueError(
-            f"No cell of the {store.rows} x {store.cols} grid is left for agent {name!r}{world}; "
+            f"No cell of the {store.rows} x {store.cols} grid{where} is left for agent {name!r}; "
             "use a larger grid, fewer agents, or let more of them overlap."
         )
