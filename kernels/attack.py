@@ -70,7 +70,7 @@ def hit(b, i, j, cell, first, next_, top, walls, active, health, traits):
         return False
     health[b, j] = 0.0
     active[b, j] = False
-    leave(b, j, cell, first, next_, top, walls, traits)
+    leave(b, j, cell, first, next_, top, walls, active, traits)
     return True
 
 

@@ -18,14 +18,14 @@ def _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap)
 
 
 @rule
-def step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, overlap):
+def step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, active, traits, overlap):
     """Moves agent i by (dr, dc); False and no change when the target is not available."""
     if dr == 0 and dc == 0:
         return True
     if not _reaches(b, i, dr, dc, width, pad, cell, first, next_, top, traits, overlap):
         return False
     p = np.uint32(np.int64(cell[b, i]) + dr * width + dc)
-    leave(b, i, cell, first, next_, top, walls, traits)
+    leave(b, i, cell, first, next_, top, walls, active, traits)
     enter(b, i, p, cell, first, next_, top, walls, traits)
     return True
 
@@ -66,7 +66,9 @@ def move_agents(
                 dr, dc = cross_step(actions[at])
             else:
                 dr, dc = np.int64(actions[at]), np.int64(actions[at + 1])
-            if step_to(b, i, dr, dc, width, pad, cell, first, next_, top, walls, traits, overlap):
+            if step_to(
+                b, i, dr, dc, width, pad, cell, first, next_, top, walls, active, traits, overlap
+            ):
                 moved[b, i] = 1
             else:
                 moved[b, i] = 0

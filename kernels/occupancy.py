@@ -2,8 +2,9 @@
 
 ``first[B, cells]`` is the newest agent of a cell or -1, ``next_[B, N]`` the one below it.
 ``top[B, cells]`` holds the encoding of the newest agent, 0 in an empty cell and -1 outside the
-grid; ``walls[B, cells]`` is 1 where a blocking agent stands. Both are kept up to date while
-agents come and go. ``cell[B, N]`` is where an agent is, or was when it left.
+grid; ``walls[B, cells]`` is 1 where a blocking agent stands that is active. Both are kept up to
+date while agents come and go; those who come are taken to be active. ``cell[B, N]`` is where an
+agent is, or was when it left.
 """
 
 from abmarl.kernels.compile import kernel, rule
@@ -21,7 +22,7 @@ def enter(b, i, p, cell, first, next_, top, walls, traits):
 
 
 @rule
-def leave(b, i, cell, first, next_, top, walls, traits):
+def leave(b, i, cell, first, next_, top, walls, active, traits):
     """Takes agent i of world b off its cell, which it keeps as the last one it was on."""
     p = cell[b, i]
     j = first[b, p]
@@ -40,7 +41,7 @@ def leave(b, i, cell, first, next_, top, walls, traits):
         next_[b, j] = next_[b, i]
     if traits[i].blocking:
         j = first[b, p]
-        while j >= 0 and not traits[j].blocking:
+        while j >= 0 and not (traits[j].blocking and active[b, j]):
             j = next_[b, j]
         walls[b, p] = j >= 0
 
@@ -93,6 +94,6 @@ def enter_cell(i, p, cell, first, next_, top, walls, traits):
 
 
 @kernel
-def leave_cell(i, cell, first, next_, top, walls, traits):
+def leave_cell(i, cell, first, next_, top, walls, active, traits):
     """Takes agent i of world 0 off its cell."""
-    leave(0, i, cell, first, next_, top, walls, traits)
+    leave(0, i, cell, first, next_, top, walls, active, traits)

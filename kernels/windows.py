@@ -112,7 +112,7 @@ def label_windows(
                 copy_window(out, to, flat_top, b * cells + corner, width, side)
                 if masked:
                     cover(hidden, side, MASKED, to, out)
-                if not itself and active[b, i]:
+                if not itself:
                     centre = pick_label(b, i, p, itself, first, next_, labels, row, rng)
                     out[to + reach * side + reach] = centre
             else:

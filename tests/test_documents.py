@@ -23,6 +23,10 @@ def test_readme_code(tmp_path):
     assert "knight_1 3 agents a world, views (1024, 3, 5, 5) int8" in found.stdout
     assert "(50, 1024, 3)" in found.stdout
     assert (tmp_path / "knights.npz").exists()
+    first = code[: code.index("vec = ")]
+    again = run(sys.executable, "-W", "error", "-c", first, cwd=tmp_path)
+    assert again.stdout.endswith(" are left\n")
+    assert found.stdout.startswith(again.stdout), "the first simulation is reproducible"
 
 
 def test_readme_simulation_is_short():

@@ -35,7 +35,7 @@ def rows_of(tally: Tally, episodes: Episodes, sizes: dict[str, int]) -> list[tup
 
 
 def _agents(count: int) -> str:
-    return f"{count} agent" if count == 1 else f"{count} agents"
+    return "1 agent" if count == 1 else f"sum of {count} agents"
 
 
 def _mean(values: np.ndarray) -> str:

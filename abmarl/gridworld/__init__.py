@@ -1,6 +1,6 @@
 """The grid world: components over a store of arrays."""
 
-from abmarl.gridworld.actor import BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.actor import AttackOutcome, BinaryAttackActor, CrossMoveActor, MoveActor
 from abmarl.gridworld.agent import (
     AttackingAgent,
     GridObservingAgent,
@@ -24,6 +24,7 @@ from abmarl.gridworld.vector import VectorSimulation
 
 __all__ = [
     "ActiveDone",
+    "AttackOutcome",
     "AttackingAgent",
     "BinaryAttackActor",
     "CrossMoveActor",

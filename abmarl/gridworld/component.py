@@ -15,7 +15,10 @@ class Component:
 
     Attributes:
         store: The arrays; ``store.num_worlds`` is 1 in a single simulation.
+        needs_positions: Whether it is of no use while agents stand nowhere.
     """
+
+    needs_positions = False
 
     def __init__(self, agents=None, grid=None, **kwargs):
         if not isinstance(grid, Grid):

@@ -32,7 +32,10 @@ class Trait:
         return agent._store.trait(self.name, agent._slot)
 
     def __set__(self, agent, value):
-        value = self._check(self.name, value)
+        try:
+            value = self._check(self.name, value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"Agent {agent.id!r}: {error}") from None
         if agent._store is None:
             agent.__dict__[self.name] = value
         else:
@@ -69,7 +72,9 @@ class Field:
         if agent is None:
             return self
         if agent._store is None:
-            return agent.__dict__.get(self.name, self._initial())
+            if self.shape:  # an array is kept, so that what is written into it stays
+                return agent.__dict__.setdefault(self.name, self._initial())
+            return agent.__dict__.get(self.name, self.default)
         entry = agent._store.array(self.name)[0, agent._slot]
         return entry if self.shape else entry.item()
 
@@ -91,7 +96,7 @@ class Field:
             agent._store.touch()
 
     def _initial(self):
-        return np.full(self.shape, self.default, self.dtype) if self.shape else self.default
+        return np.full(self.shape, self.default, self.dtype)
 
 
 @functools.cache

@@ -48,6 +48,10 @@ class Form:
         """Numbers in an entry."""
         return len(self.low)
 
+    def takes(self, dtype) -> bool:
+        """Whether numbers of this dtype can be entries: integers for integer spaces."""
+        return np.dtype(dtype).kind in self._kinds
+
     def narrow_space(self):
         """The space with the dtype that arrays of it have."""
         if isinstance(self.space, Discrete):

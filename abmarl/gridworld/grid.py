@@ -1,5 +1,7 @@
 """The grid: cells, and who may share one."""
 
+import operator
+
 import numpy as np
 
 from abmarl.gridworld.agent import GridWorldAgent
@@ -34,6 +36,8 @@ class Grid:
         self._store = store
         self._agents = []
         self._groups = None
+        # The observers of the simulation by channel: what they show is a part of its state.
+        self.observers = {}
         # On a replica the agents are those of the original: ready, and not to be changed.
         self.replica = False
 
@@ -149,9 +153,11 @@ class Grid:
 
     def _number(self, cell):
         try:
-            row, col = (int(v) for v in cell)
+            row, col = (operator.index(v) for v in cell)
         except (TypeError, ValueError):
-            raise TypeError(f"A cell is a row and a column, like (0, 3), got {cell!r}.") from None
+            raise TypeError(
+                f"A cell is two ints, row and column, like (0, 3), got {cell!r}."
+            ) from None
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
         return None if self._store is None else self._store.padding.ravel(row, col)

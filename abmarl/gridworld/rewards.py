@@ -6,8 +6,12 @@ from numbers import Real
 
 import numpy as np
 
+from abmarl.gridworld.store import SHOWN
 from abmarl.kernels.episode import add_rewards, reward_turns
 from abmarl.kernels.program import Call
+
+# The arrays that rules are about, besides those that agents and components declare.
+_USUAL = ("position", "health", "active", "encoding", "teams", "rewards")
 
 
 class RewardRules:
@@ -61,10 +65,11 @@ class RewardRules:
         known = [*self._arrays(), *self._sources]
         for parameter in parameters:
             if parameter not in known:
-                raise ValueError(
-                    f"Reward rule {name!r} asks for {parameter!r}; "
-                    f"its parameters can be {sorted(known)}."
-                )
+                declared = [one for one in self._store.fields() if not one.startswith(SHOWN)]
+                usual = [*_USUAL, *declared, *self._sources]
+                near = difflib.get_close_matches(parameter, usual, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {usual}."
+                raise ValueError(f"Reward rule {name!r} asks for {parameter!r}; {hint}")
         return parameters
 
     def _arrays(self):

@@ -48,7 +48,8 @@ class Roster:
         kinds: int [K], the encodings, ascending; an agent's kind is its number in it.
         encodings: int32 [1, N], the agents' encodings.
         overlap: bool [K, K], the kinds that may share a cell; ``uniform``: only equal ones do.
-        start: [N], initial cells (0: none); ``initial_teams`` int32 [N].
+        start: [N], initial cells (0: none); ``initial_teams`` int32 [N];
+            ``most_team``: what spaces with teams go up to.
         padding: How cells are numbered.
         slot_dtype: Unsigned dtype that holds the number of any agent.
     """
@@ -70,6 +71,7 @@ class Roster:
             team = getattr(agent, "initial_team", None)
             if team is not None:
                 self.initial_teams[slot] = team
+        self.most_team = int(self.initial_teams.max())
 
     @functools.cached_property
     def signature(self) -> np.ndarray:
@@ -92,6 +94,12 @@ class Roster:
                     if isinstance(value, str):
                         value = full
                     if value is not None:
+                        if name == "view_range" and value > np.iinfo(np.int16).max:
+                            raise ValueError(
+                                f"view_range of agent {agent.id!r} is {value} cells on a "
+                                f"{self.rows} x {self.cols} grid; {np.iinfo(np.int16).max} is the "
+                                "most, and windows of some hundred cells a side are large already."
+                            )
                         column[slot] = value
         for agent in agents.values():
             if agent.encoding is None:
@@ -167,3 +175,21 @@ class Roster:
                     f"{self.rows} x {self.cols} grid."
                 )
             self.start[slot] = self.padding.ravel(row, col)
+
+    def set_initial_team(self, slot, team):
+        """Sets the team in which one agent starts; None: that of its encoding.
+
+        Raises:
+            ValueError: The simulation was laid out for smaller numbers of teams.
+        """
+        team = int(self.traits["encoding"][slot]) if team is None else team
+        self.check_team(team)
+        self.initial_teams[slot] = team
+
+    def check_team(self, team):
+        """Refuses a team that spaces and arrays have no room for."""
+        if team > self.most_team:
+            raise ValueError(
+                f"The teams of this simulation go up to {self.most_team}, got {team}; "
+                "put an agent into the new team when it is built."
+            )

@@ -27,3 +27,21 @@ def world_streams(seed: int, world: int) -> np.ndarray:
     """uint64 [3, 4]: the states of the three random streams of one world of a seed."""
     sequence = np.random.SeedSequence(seed, spawn_key=(world,))
     return sequence.generate_state(12, np.uint64).reshape(3, 4)
+
+
+def seed_words(seed: int) -> np.ndarray:
+    """uint64: a seed of any size as an array, the lowest word first."""
+    size = max(1, -(-seed.bit_length() // 64))
+    return np.frombuffer(seed.to_bytes(8 * size, "little"), "<u8").astype(np.uint64)
+
+
+def seed_of(words) -> int:
+    """The seed that ``seed_words`` made an array of.
+
+    Raises:
+        ValueError: It is no such array.
+    """
+    words = np.asarray(words)
+    if words.dtype != np.uint64 or words.ndim != 1 or not len(words):
+        raise ValueError("The saved state is of another simulation: it has no seed.")
+    return int.from_bytes(words.astype("<u8").tobytes(), "little")

@@ -59,11 +59,15 @@ class SingleWorld:
     def set_active(self, slot, value):
         """Makes one agent of world 0 active or not; it stays where it is."""
         self.active[0, slot] = value
+        self.update_wall(slot)
+        self.touch()
+
+    def update_wall(self, slot):
+        """Says anew whether the cell of a blocking agent hides what is behind it."""
         if self.traits["blocking"][slot] and self.on_grid(slot):
             p = self.cell.item(slot)
             there = self.occupants(p)
             self.walls[0, p] = (self.traits["blocking"][there] & self.active[0, there]).any()
-        self.touch()
 
     def occupants(self, p) -> list:
         """The agents (numbers) of a cell of world 0, in the order in which they came."""
@@ -84,9 +88,13 @@ class SingleWorld:
     def enter(self, slot, p):
         """Puts an agent of world 0 on cell p."""
         enter_cell(slot, p, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
+        if not self.active[0, slot]:
+            self.update_wall(slot)
         self.touch()
 
     def leave(self, slot):
         """Takes an agent of world 0 off the grid."""
-        leave_cell(slot, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
+        leave_cell(
+            slot, self.cell, self.first, self.next_, self.top, self.walls, self.active, self.traits
+        )
         self.touch()

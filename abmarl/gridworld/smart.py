@@ -58,6 +58,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         found["state"].sort(key=lambda one: (one.rank, one.__name__))
         if type(self) is SmartGridWorldSimulation:
             self._refuse_unknown(kwargs, [one for ones in found.values() for one in ones])
+            self._refuse_unplaced(found)
         self.states = [one(**self._kwargs) for one in found["state"]]
         self.observers = [one(**self._kwargs) for one in found["observer"]]
         self.dones = [one(**self._kwargs) for one in found["done"]]
@@ -79,6 +80,19 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
                 raise TypeError(f"No component of this simulation takes {name!r}{hint}")
+
+    @staticmethod
+    def _refuse_unplaced(components):
+        """Placement comes from a state component: there is no class that could do it by hand."""
+        for state in components["state"]:
+            if state.rank == 0 or not state.__module__.startswith("abmarl."):
+                return
+        for component in (*components["actor"], *components["observer"]):
+            if component.needs_positions:
+                raise ValueError(
+                    f"{component.__name__} needs agents on the grid, and no state component places "
+                    'them; add one, states=["PositionState", ...].'
+                )
 
     def finalize(self):
         """Makes agents and spaces ready for use, and settles who acts and what is rewarded."""
@@ -210,28 +224,27 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 "component such as PositionState places the agents."
             )
         self._placed = True
-        actions = self._reader.read(action_dict)
-        if not self.runs_foreign_code:
-            self._play(actions)
-            return
-        before = self.state_dict()
-        try:
-            self._play(actions)
-        except BaseException:
-            self.load_state_dict(before)
-            raise
+        self._play(self._reader.read(action_dict))
 
     def get_obs(self, agent_id, **kwargs) -> dict:
-        """The observation of one agent: ``{channel: array}``."""
+        """The observation of one agent: ``{channel: array}``.
+
+        The arrays are the caller's own: they never change, and what is written into them does not
+        show in what is asked for later.
+        """
         store = self._arrays
-        if self._obs_version != store.version:
-            self._obs_rows = [(one.key, one.rows()) for one in self.observers]
-            self._obs_version = store.version
         slot = store.index[agent_id]
-        if len(self._obs_rows) == 1:
-            key, rows = self._obs_rows[0]
-            return {key: rows[slot]} if slot in rows else {}
-        return {key: rows[slot] for key, rows in self._obs_rows if slot in rows}
+        if self._obs_version != store.version:
+            self._obs_rows = [(one.key, one.rows(), one.row) for one in self.observers]
+            self._obs_version = store.version
+        obs = {}
+        for key, rows, row_of in self._obs_rows:
+            row = rows.pop(slot, None)
+            if row is None:
+                row = row_of(slot)
+            if row is not None:
+                obs[key] = row
+        return obs
 
     def get_reward(self, agent_id, **kwargs) -> float:
         """The reward since it was read last; reading sets it to 0."""

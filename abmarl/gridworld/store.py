@@ -27,12 +27,17 @@ class Store(SingleWorld, Roster):
         cell: int [B, N], padded index of the cell where an agent is or was last; 0: nowhere.
         first, next_: int [B, cells] and [B, N], the agents of a cell as a linked list.
         top: int [B, cells], encoding of the newest agent of a cell, 0 empty, -1 outside.
-        walls: uint8 [B, cells], 1 where a blocking agent stands ([B, 1] when nobody blocks).
+        walls: uint8 [B, cells], 1 where an active blocking agent stands ([B, 1] when nobody
+            blocks).
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
     The arrays are changed in place and never replaced. Whoever writes to them outside of the
     components calls ``touch()`` so that cached observations are made anew.
+
+    Writing to ``active`` stops an agent from acting and nothing else: it stays on its cell, where
+    others see it, and a blocking one goes on hiding what is behind it. In a single world
+    ``agent.active = False`` makes it hide nothing, and ``grid.remove`` takes it off its cell.
     """
 
     def __init__(self, rows, cols, overlapping, agents):
@@ -63,6 +68,7 @@ class Store(SingleWorld, Roster):
         self.version = 0
         self._begin = None
         self._fields = {}
+        self._state = None
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         # The dtype that windows of encodings have: rows of cells are copied into them as they are.
         label = narrow(min(-2, self.kinds[0]), self.kinds[-1])
@@ -86,7 +92,7 @@ class Store(SingleWorld, Roster):
         self.hidden = self.padding.scratch()
 
     def __getstate__(self):
-        return {name: value for name, value in self.__dict__.items() if name != "walls"}
+        return {**self.__dict__, "walls": None, "_state": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -103,19 +109,15 @@ class Store(SingleWorld, Roster):
 
     def state(self) -> dict:
         """Every array that a step may change, by name: the arrays themselves, not copies."""
-        return {**{name: getattr(self, name) for name in self._STATE}, **self.fields()}
+        if self._state is None:  # kept, as it is asked for in every step that may fail
+            self._state = {name: getattr(self, name) for name in self._STATE} | self.fields()
+        return dict(self._state)
 
     def load(self, saved: dict):
-        """Copies saved arrays back.
-
-        Raises:
-            ValueError: They are of a different simulation; nothing has changed.
-        """
-        load_arrays(self.state(), saved)
-        for name, array in self.fields().items():
-            if name.startswith(SHOWN):
-                # Nobody knows what the rows hold now: null ones are written once more.
-                np.maximum(array, 1, out=array)
+        """Copies saved arrays back, which have been checked (see ``saved_state``)."""
+        for name, array in self.state().items():
+            if name in saved:  # a reset that failed may have declared more
+                array[...] = saved[name]
         self.touch()
 
     def fields(self) -> dict:
@@ -154,7 +156,7 @@ class Store(SingleWorld, Roster):
             raise ValueError(f"{name!r} is a name of the store; call the field something else.")
         full_shape = (self.num_worlds, self.num_agents, *shape)
         self._fields[name] = (np.full(full_shape, default, dtype), default, reset)
-        self._begin = None
+        self._begin = self._state = None
         return self._fields[name][0]
 
     @property
@@ -221,6 +223,7 @@ class Store(SingleWorld, Roster):
         part.hidden = self.padding.scratch()
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])
+        part._state = None
         part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
         part._fields = _FieldSlices(self, low, high)
         return part
@@ -241,36 +244,3 @@ class _FieldSlices(dict):
         array, default, reset = entry
         whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
         super().__setitem__(name, self._slice((whole, default, reset)))
-
-
-def without_signature(saved, store) -> dict:
-    """The arrays of a saved state.
-
-    Raises:
-        ValueError: It is of another simulation.
-    """
-    found = saved.get("signature") if isinstance(saved, dict) else None
-    if not np.array_equal(found, store.signature):
-        raise ValueError(
-            "The saved state is of another simulation: grid, agents or encodings are different."
-        )
-    return {name: array for name, array in saved.items() if name != "signature"}
-
-
-def load_arrays(arrays: dict, saved: dict):
-    """Copies saved arrays into arrays of the same names, shapes and dtypes.
-
-    Raises:
-        ValueError: They do not match; nothing has changed.
-    """
-    if not isinstance(saved, dict) or saved.keys() != arrays.keys():
-        raise ValueError("The saved state is of another simulation: its arrays are different ones.")
-    for name, array in arrays.items():
-        given = np.asarray(saved[name])
-        if given.shape != array.shape or given.dtype != array.dtype:
-            raise ValueError(
-                f"The saved state is of another simulation: {name!r} is {given.dtype} "
-                f"{given.shape}, here {array.dtype} {array.shape}."
-            )
-    for name, array in arrays.items():
-        array[...] = saved[name]

@@ -72,8 +72,13 @@ class AllStepManager(SimulationManager):
         sim = self.sim
         if self.randomize_action_input:
             order = sim.random_order(list(action_dict))
-            action_dict = {agent_id: action_dict[agent_id] for agent_id in order}
-        sim.step(action_dict, **kwargs)
+            try:
+                sim.step({agent_id: action_dict[agent_id] for agent_id in order}, **kwargs)
+            except BaseException:
+                sim.undo_random_order()
+                raise
+        else:
+            sim.step(action_dict, **kwargs)
 
         # The loops over agents run inside dict, zip and map: half the time of written-out ones.
         obs = dict(zip(live, map(sim.get_obs, live)))  # noqa: B905 - strict= costs time here

@@ -67,6 +67,12 @@ class AgentBasedSimulation(ABC):
         generator.shuffle(ids)
         return ids
 
+    def undo_random_order(self) -> None:  # noqa: B027 - most simulations have nothing to put back
+        """Take back what the last `random_order` drew, because the step that it was for failed.
+
+        Does nothing here. A simulation that draws from a stream of its own puts that back.
+        """
+
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
         """Start an episode.

@@ -26,7 +26,7 @@ def test_a_run_ends_with_a_table(abmarl, fake):
     rows = table(done.out)
     assert list(rows) == [
         "env steps", "agent steps", "agent-steps per second", "wall time", "episodes",
-        "mean length", "mean return, red (3 agents)", "mean return, blue (2 agents)",
+        "mean length", "mean return, red (sum of 3 agents)", "mean return, blue (sum of 2 agents)",
         "mean survivors, red", "mean survivors, blue", "mean survivors, rock",
     ]  # fmt: skip
     assert rows["env steps"] == "1,200"
@@ -48,7 +48,8 @@ def test_the_table_tells_what_the_file_holds(abmarl, fake, tmp_path):
     assert rows["agent steps"] == f"{rollout.agent_steps:,}"
     assert rows["episodes"] == f"{len(rollout.episodes):,}"
     assert rows["mean length"] == f"{rollout.episodes.length.mean():.2f}"
-    assert rows["mean return, red (3 agents)"] == f"{rollout.episodes.returns['red'].mean():.2f}"
+    mean_return = rows["mean return, red (sum of 3 agents)"]
+    assert mean_return == f"{rollout.episodes.returns['red'].mean():.2f}"
     assert rows["mean survivors, blue"] == f"{rollout.episodes.survivors[2].mean():.2f}"
     again = table(abmarl(*arguments).out)
     for label in set(rows) - {"wall time", "agent-steps per second"}:

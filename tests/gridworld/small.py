@@ -53,6 +53,8 @@ def build(agents, rows=3, cols=5, kind=SmartGridWorldSimulation, **parameters):
         "dones": [ActiveDone],
     }
     given.update(parameters)
+    if BinaryAttackActor in given["actors"]:
+        given.setdefault("attack_mapping", {})
     return kind.build_sim(rows, cols, agents={agent.id: agent for agent in agents}, **given)
 
 

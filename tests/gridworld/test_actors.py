@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import BinaryAttackActor, CrossMoveActor, Grid, MoveActor
+from abmarl.gridworld import (
+    AttackOutcome,
+    BinaryAttackActor,
+    CrossMoveActor,
+    Grid,
+    MoveActor,
+    PositionState,
+    SmartGridWorldSimulation,
+)
 from tests.gridworld.small import act, battle, build, fighter, wall
 
 
@@ -119,6 +127,7 @@ def test_array_form_is_object_form():
     other.reset(seed=4)
     moves = np.array([[[1, 0], [0, 1], [0, 1], [-1, -1]]])
     outcome = one.actors["attack"].process(np.array([[1, 1, 0, 1]]))
+    assert isinstance(outcome, AttackOutcome)
     moved = one.actors["move"].process({"move": moves})
     for k, name in enumerate(other.agents):
         attempted, hit = other.actors["attack"].process_action(
@@ -168,3 +177,29 @@ def test_parameters(kind, parameters, error, message):
 def test_too_many_attacks_to_count():
     with pytest.raises(ValueError, match="simultaneous_attacks can be 32767 at most, got 32768"):
         build([fighter("a", simultaneous_attacks=32768)])
+
+
+def test_the_array_form_needs_its_channel():
+    sim = battle()
+    sim.reset(seed=0)
+    message = r"MoveActor processes channel 'move', which is not in the actions; they have \[\]"
+    with pytest.raises(ValueError, match=message):
+        sim.actors["move"].process({})
+
+
+class HiddenActorSim(SmartGridWorldSimulation):
+    """Keeps an actor where nobody finds it."""
+
+    def __init__(self, **kwargs):
+        super().__init__(states=[PositionState], actors=[BinaryAttackActor], **kwargs)
+        self.others = [MoveActor(**kwargs)]
+
+    def step_batch(self, actions):
+        self.others[0].process(actions)
+
+
+def test_an_actor_that_is_in_a_list():
+    sim = HiddenActorSim.build_sim(3, 5, agents={"a": fighter("a")}, attack_mapping={})
+    sim.reset(seed=0)
+    with pytest.raises(ValueError, match="MoveActor processes channel 'move', which is none of"):
+        sim.step({"a": {"attack": 0}})

@@ -1,10 +1,20 @@
 """Grid agents as data: parameters, equality, copies."""
 
+import copy
+
 import numpy as np
 import pytest
 
-from abmarl.gridworld import Grid, GridWorldAgent, MovingAgent, TeamAgent
-from tests.gridworld.small import build, fighter
+from abmarl.gridworld import (
+    Grid,
+    GridWorldAgent,
+    MovingAgent,
+    PositionState,
+    TeamAgent,
+    TeamObserver,
+    TeamState,
+)
+from tests.gridworld.small import FighterAgent, build, fighter
 
 
 @pytest.mark.parametrize(
@@ -84,6 +94,47 @@ def test_the_start_can_move_between_episodes():
     ):
         agent.initial_position = (9, 9)
     assert agent.initial_position.tolist() == [2, 3]
+
+
+def test_an_initial_position_is_replaced_as_a_whole():
+    loose, sim = fighter("b", at=(0, 1)), build([fighter("a", at=(0, 0))])
+    for agent in (loose, sim.agents["a"], copy.deepcopy(loose)):
+        with pytest.raises(ValueError, match="read-only"):
+            agent.initial_position[0] = 2
+        agent.initial_position = agent.initial_position + np.array([1, 2])
+    sim.reset(seed=0)
+    assert sim.agents["a"].position.tolist() == [1, 2]
+
+
+def test_the_team_can_change_between_episodes():
+    class PlayerAgent(FighterAgent, TeamAgent):
+        """Has a team."""
+
+    for states in ([PositionState], [PositionState, TeamState]):
+        agents = [fighter("a", kind=PlayerAgent, team=2), fighter("b", 3)]
+        sim = build(agents, states=states, observers=[TeamObserver])
+        player = sim.agents["a"]
+        for team, found in ((3, 3), (None, 1), (2, 2)):
+            player.initial_team = team
+            sim.reset(seed=0)
+            assert (player.initial_team, player.team) == (team, found)
+            assert sim.store.teams().tolist() == [[found, 3]]
+            assert sim.vectorize(2).store.initial_teams.tolist() == [found, 3]
+            assert sim.get_obs("a")["team"][1, 1] == found
+        for name in ("initial_team", "team"):
+            with pytest.raises(ValueError, match="The teams of this simulation go up to 3, got 4"):
+                setattr(player, name, 4)
+            assert (player.initial_team, player.team) == (2, 2)
+
+
+def test_errors_name_the_agent():
+    with pytest.raises(ValueError, match=r"Agent 'k': encoding must not be 0 \(empty\)"):
+        MovingAgent(id="k", encoding=0)
+
+
+def test_a_full_view_of_a_huge_grid_is_refused():
+    with pytest.raises(ValueError, match="view_range of agent 'a' is 39999 cells on a 1 x 40000"):
+        build([fighter("a", view_range="FULL")], rows=1, cols=40000)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import GridWorldAgent, SmartGridWorldSimulation
+from abmarl.gridworld import GridWorldAgent, HealthState, SmartGridWorldSimulation
+from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
 from tests.gridworld.small import act, battle, build, fighter, same, wall
 
@@ -36,7 +37,12 @@ def refuses(sim, call, error, message):
         ({"red0": act(np.array([1]))}, ValueError, "'red0' on channel 'attack' is array"),
         ({"red0": act(0, (0, 2))}, ValueError, r"'red0' on channel 'move' is array\(\[0, 2\]\)"),
         ({"red0": act(0, (0, 0, 0))}, ValueError, "'red0' on channel 'move' is array"),
-        ({"red0": act(0, (0.0, 1.0))}, ValueError, "'red0' on channel 'move' is array"),
+        (
+            {"red0": act(0, (0.0, 1.0))},
+            ValueError,
+            r"'move' is array\(\[0\., 1\.\]\) of dtype float64, which is not in Box\(-1, 1",
+        ),
+        ({"red0": act(np.float32(1))}, ValueError, "'attack' is .* of dtype float32, which is not"),
         ({"red0": {"move": "up"}}, ValueError, "'red0' on channel 'move' is 'up', which is not"),
         ({"red0": {"move": [[1], [1, 2]]}}, ValueError, "'red0' on channel 'move' is"),
         ({"blue0": act(1), "red0": act(2)}, ValueError, "'red0' on channel 'attack' is 2"),
@@ -68,6 +74,20 @@ def test_actions_of_agents_that_are_done():
     manager.step({"red0": act(1)})
     message = "action from agent 'blue0', which is done; may act now: 'red0', 'red1', 'blue1'"
     refuses(sim, lambda: manager.step({"blue0": act(1)}), ValueError, message)
+
+
+def test_refused_actions_in_random_order():
+    """The order was drawn already when an action is found to be wrong."""
+    plain, troubled = (AllStepManager(battle(), randomize_action_input=True) for _ in range(2))
+    for manager in (plain, troubled):
+        manager.reset(seed=0)
+    everybody = {name: act() for name in troubled.sim.agents}
+    wrong = {**everybody, "red1": act(7)}
+    for _ in range(3):
+        refuses(troubled.sim, lambda: troubled.step(wrong), ValueError, "'attack' is 7, which is")
+        for manager in (plain, troubled):
+            manager.step(everybody)
+    assert same(plain.sim.state_dict(), troubled.sim.state_dict())
 
 
 def put(group, channel, value, at=None):
@@ -133,6 +153,19 @@ def test_actions_of_vectorised_simulations(change, error, message):
         vec.step(actions if given is None else given)
 
     refuses(vec, call, error, message)
+
+
+def test_refused_actions_leave_sampled_ones_alone():
+    vec = battle().vectorize(2, seed=0)
+    vec.reset()
+    sampled = vec.sample_actions()
+    kept = {name: {key: a.copy() for key, a in one.items()} for name, one in sampled.items()}
+    other = {name: {key: 1 - abs(a) for key, a in one.items()} for name, one in kept.items()}
+    other["fighter_2"]["move"][1, 1] = 5
+    refuses(vec, lambda: vec.step(other), ValueError, "channel 'move' is \\[5, 5\\], which is not")
+    for name, one in kept.items():
+        for key, array in one.items():
+            assert np.array_equal(sampled[name][key], array)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
@@ -219,6 +252,26 @@ def test_rewards_of_the_array_style_that_are_not_finite(num_threads):
         (lambda: build([GridWorldAgent(id="a")]), ValueError, "has no encoding|encoding"),
         (lambda: build([fighter("a", at=(3, 0))]), ValueError, r"starts at \(3, 0\), which is not"),
         (lambda: build([fighter("a", view_range=None)]), (ValueError, TypeError), "view_range"),
+        (
+            lambda: build([fighter("a")], attack_mapping=None),
+            ValueError,
+            r"BinaryAttackActor needs to know who may attack whom: give attack_mapping .* or \{\}",
+        ),
+        (
+            lambda: build([fighter("a")], states=[HealthState]),
+            ValueError,
+            r'BinaryAttackActor needs agents on the grid.*; add one, states=\["PositionState"',
+        ),
+        (
+            lambda: build([fighter("a")], states=(), actors=()),
+            ValueError,
+            "PositionCenteredEncodingObserver needs agents on the grid, and no state component",
+        ),
+        (
+            lambda: build([fighter("a")], overlapping={1: {1, 11}}),
+            ValueError,
+            r"overlapping names encoding 11, which no agent has; the agents' encodings are \[1\]",
+        ),
         (lambda: battle().vectorize(0), ValueError, "num_envs must be 1 or more, got 0"),
         (lambda: battle().vectorize(2.0), TypeError, "num_envs must be an int, got 2.0"),
         (lambda: battle().vectorize(2, horizon=0), ValueError, "horizon must be 1 or more"),
@@ -238,6 +291,22 @@ def test_what_cannot_be_built(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert len(str(caught.value)) < 300
+
+
+class DealState(StateBase):
+    """Deals the agents out to the cells in a row; nobody told it of ``rank``."""
+
+    def start(self, worlds):
+        self.store.clear(worlds)
+        for slot, agent in enumerate(self.agents.values()):
+            self.grid.place(agent, (0, slot))
+
+
+def test_what_places_agents_need_not_be_ours():
+    sim = build([fighter("a"), fighter("b")], states=[DealState])
+    sim.reset(seed=0)
+    assert sim.agents["b"].position.tolist() == [0, 1]
+    build([fighter("a")], states=[], actors=[], observers=[])  # nobody asks where it is
 
 
 def test_two_agents_with_one_id():

@@ -104,7 +104,7 @@ def simulations(draw):
             scenario.world.rows,
             scenario.world.cols,
             agents=engine_agents(naive),
-            overlapping=scenario.overlapping,
+            overlapping=known(scenario, scenario.overlapping),
             **parameters,
         )
 
@@ -184,7 +184,7 @@ def test_a_third_implementation(given):
         scenario.world.rows,
         scenario.world.cols,
         agents=engine_agents(naive),
-        overlapping=scenario.overlapping,
+        overlapping=known(scenario, scenario.overlapping),
         states=[PositionState, HealthState],
         actors=[BinaryAttackActor, MoveActor],
         observers=[PositionCenteredEncodingObserver],

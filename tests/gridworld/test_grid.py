@@ -64,6 +64,19 @@ def test_cells_that_are_not_there(cell):
     assert np.array_equal(before, sim.store.cell)
 
 
+@pytest.mark.parametrize("cell", ["12", (1.9, 2.9), (1, 2, 3), 1, (None, 1), np.array([1.0, 2.0])])
+def test_cells_are_two_ints(cell):
+    sim = battle()
+    for call in (
+        lambda: sim.grid.query(sim.agents["red0"], cell),
+        lambda: sim.grid.place(sim.agents["red0"], cell),
+        lambda: sim.grid[cell],
+    ):
+        with pytest.raises(TypeError, match="A cell is two ints, row and column"):
+            call()
+    assert sim.grid[np.int8(1), np.uint64(2)] == {}
+
+
 def test_an_agent_of_another_grid_is_refused():
     one, other = battle(), battle()
     with pytest.raises(ValueError, match="Agent 'red0' is on another grid"):

@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 from abmarl.gridworld import (
     GridObservingAgent,
     PositionCenteredEncodingObserver,
+    SmartGridWorldSimulation,
     StackedPositionCenteredEncodingObserver,
     TeamAgent,
     TeamObserver,
 )
 from abmarl.gridworld.observer import ObserverBase
-from tests.gridworld.small import WINDOW, FighterAgent, battle, build, fighter, wall
+from tests.gridworld.small import WINDOW, FighterAgent, act, battle, build, fighter, wall
 
 
 def test_a_window():
@@ -46,6 +48,40 @@ def test_observations_are_the_readers_own():
     assert not np.array_equal(sim.get_obs("red0")[WINDOW], before)
 
 
+def test_nobody_spoils_the_observations_of_others():
+    observers = [PositionCenteredEncodingObserver, TeamObserver, LuckObserver]
+    sim = battle(observers=observers)
+    sim.reset(seed=0)
+    one = sim.get_obs("red0")
+    assert list(one) == ["luck", WINDOW, "team"]
+    kept = {key: np.copy(value) for key, value in one.items()}
+    for key in (WINDOW, "team"):
+        one[key][:] = 99
+    agent = sim.agents["red0"]
+    for _ in range(2):
+        again = {**sim.get_obs("red0"), **sim.observers[2].get_obs(agent)}
+        for key, value in kept.items():
+            assert np.array_equal(again[key], value)
+            assert np.asarray(again[key]).dtype == value.dtype
+            assert np.shape(again[key]) == np.shape(value)
+        assert again in agent.observation_space
+        for key in (WINDOW, "team"):
+            again[key][:] = 99
+    assert np.array_equal(sim.get_obs("blue0")[WINDOW], [[-1] * 3, [1, 2, 0], [0, 0, 2]])
+
+
+class LuckObserver(ObserverBase):
+    """A number, which is no array."""
+
+    key = "luck"
+
+    def space(self, agent):
+        return Discrete(5)
+
+    def observe(self, out=None):
+        return np.arange(self.store.num_agents)[None]
+
+
 @pytest.mark.parametrize("encoding", [126, 127, 128, 200, 32767, 32768, 70000, -5, -200, -40000])
 @pytest.mark.parametrize("view_range", [0, 1, 2, 3, 4, 7, 8, 15, 16])
 def test_encodings_of_every_width(encoding, view_range):
@@ -70,6 +106,82 @@ def test_observe_self(itself, centre):
     sim = build([fighter("a", at=(1, 2))], observe_self=itself)
     sim.reset(seed=0)
     assert sim.get_obs("a")[WINDOW].tolist() == [[0, 0, 0], [0, centre, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("overlapping", [{1: {1}}, {1: {1, 2}}])
+@pytest.mark.parametrize("others", [0, 1])
+def test_observe_self_when_not_active(overlapping, others):
+    # With and without another agent in the cell; windows are copied from rows, or made by cell.
+    agents = [fighter("a", at=(1, 2)), *(fighter(f"b{k}", at=(1, 2)) for k in range(others))]
+    sim = build([*agents, fighter("c", 2, at=(0, 0))], observe_self=False, overlapping=overlapping)
+    sim.reset(seed=0)
+    sim.agents["a"].active = False
+    expected = [[0, 0, 0], [0, 1 if others else 0, 0], [0, 0, 0]]
+    assert sim.get_obs("a")[WINDOW].tolist() == expected
+
+
+def strip(**parameters):
+    # a w b     two walls, one behind the other in one cell, between a and b
+    agents = [fighter("a", 1, (1, 0), view_range=2), fighter("b", 2, (1, 2))]
+    walls = [wall("w0", 9, (1, 1)), fighter("w1", 9, (1, 1), blocking=True)]
+    return build([*agents, *walls], overlapping={9: {9}}, **parameters)
+
+
+def sees_through(sim):
+    shown = sim.get_obs("a")[WINDOW][2, 4]
+    assert shown in (2, -2)
+    return shown == 2
+
+
+@pytest.mark.parametrize("other", ["removed", "moved", "killed", "inactive"])
+def test_an_inactive_blocker_hides_nothing(other):
+    sim = strip(attack_mapping={1: {9}})
+    sim.reset(seed=0)
+    assert not sees_through(sim)
+    one, two = sim.agents["w0"], sim.agents["w1"]
+    one.active = False
+    assert not sees_through(sim)
+    if other == "removed":
+        sim.grid.remove(two, (1, 1))
+    elif other == "moved":
+        sim.step({"w1": act(0, (1, 0))})
+    elif other == "killed":
+        sim.step({"a": act(1)})
+    else:
+        two.active = False
+    assert sees_through(sim)
+    one.active = True
+    assert not sees_through(sim)
+
+
+def test_an_inactive_blocker_that_is_placed_hides_nothing():
+    sim = strip()
+    sim.reset(seed=0)
+    for name in ("w0", "w1"):
+        wall = sim.agents[name]
+        wall.active = False
+        sim.grid.remove(wall, (1, 1))
+        assert sim.grid.place(wall, (1, 1))
+    assert sees_through(sim)
+    sim.agents["w1"].position = np.array([2, 1])
+    sim.agents["w1"].position = np.array([1, 1])
+    assert sees_through(sim)
+    sim.reset()
+    assert not sees_through(sim)
+
+
+def test_a_reset_that_places_nobody_wakes_blockers():
+    class StandingSim(SmartGridWorldSimulation):
+        """Agents are where somebody put them."""
+
+    sim = strip(kind=StandingSim, states=[])
+    for agent in sim.agents.values():
+        sim.grid.place(agent, agent.initial_position)
+    for name in ("w0", "w1"):
+        sim.agents[name].active = False
+    assert sees_through(sim)
+    sim.reset(seed=0)
+    assert not sees_through(sim)
 
 
 def test_who_falls_sees_once_more():
@@ -134,7 +246,38 @@ def test_array_form():
     )
 
 
+class BlindObserver(ObserverBase):
+    """Says nothing about what is to be seen."""
+
+    key = "nothing"
+
+    def space(self, agent):
+        return Discrete(2)
+
+
+def test_an_observer_says_what_it_observes():
+    sim = build([fighter("a")], observers=[BlindObserver])
+    sim.reset(seed=0)
+    for call in (lambda: sim.get_obs("a"), sim.observers[0].observe, sim.vectorize(2).reset):
+        with pytest.raises(TypeError, match="BlindObserver must define observe, which returns"):
+            call()
+
+
 def test_parameters():
     with pytest.raises(TypeError, match="observe_self must be True or False, got 1"):
         build([fighter("a")], observe_self=1)
     assert issubclass(PositionCenteredEncodingObserver, ObserverBase)
+
+
+def test_a_new_team_shows_in_a_simulation_without_team_state():
+    class PlayerAgent(FighterAgent, TeamAgent):
+        """Has a team."""
+
+    agents = [fighter("a", at=(0, 0)), fighter("b", at=(0, 1), kind=PlayerAgent)]
+    agents.append(fighter("c", encoding=2))
+    sim = build(agents, observers=[TeamObserver])
+    sim.reset(seed=0)
+    assert sim.get_obs("a")["team"][1, 2] == 1
+    sim.agents["b"].initial_team = 2
+    sim.reset(seed=0)
+    assert sim.get_obs("a")["team"][1, 2] == 2

@@ -21,7 +21,7 @@ from abmarl.gridworld.done import DoneBase
 from abmarl.gridworld.observer import ObserverBase
 from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
-from tests.gridworld.small import act, battle, build, fighter
+from tests.gridworld.small import act, battle, build, fighter, same
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}
 MAPPING = {1: {2}, 2: {1}}
@@ -175,6 +175,46 @@ def test_three_styles_give_the_same_episodes(shuffled):
             live = [name for name in live if not dones[name]]
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_step_that_fails_half_way_changes_nothing(shuffled):
+    """The attacks of agents before the bad action have been processed by then."""
+    sims = three_styles()
+    for sim in sims:
+        manager = AllStepManager(sim, randomize_action_input=shuffled)
+        manager.reset(seed=0)
+        for _ in range(3):
+            seen = {name: sim.get_obs(name) for name in sim.agents}
+            before = sim.state_dict()
+            live = [name for name, agent in sim.agents.items() if agent.active]
+            actions = {name: act(1, (0, 1)) for name in live}
+            actions[live[-1]]["move"] = np.array([0, 2])
+            with pytest.raises(ValueError, match="which is not in Box"):
+                manager.step(actions)
+            assert same(before, sim.state_dict())
+            assert plain([seen]) == plain([{name: sim.get_obs(name) for name in sim.agents}])
+            manager.step({name: act() for name in live})
+
+
+class StumblingSim(ObjectSim):
+    """Fails after everything was done, in a step that calls the one of its base."""
+
+    def step(self, action_dict, **kwargs):
+        super().step(action_dict, **kwargs)
+        self.store.health[0, 0] = 0.125
+        self.agents["a1"].active = False
+        raise KeyError("sorry")
+
+
+def test_a_step_within_a_step_is_undone_as_a_whole():
+    sim = StumblingSim.build_sim(3, 5, agents=crowd(), attack_mapping=MAPPING)
+    sim.reset(seed=0)
+    before = sim.state_dict()
+    for _ in range(2):
+        with pytest.raises(KeyError, match="sorry"):
+            sim.step({name: act(1, (0, 1)) for name in sim.agents})
+        assert same(before, sim.state_dict())
+
+
 def test_the_object_style_is_for_single_worlds():
     with pytest.raises(TypeError, match="ObjectSim handles actions one by one"):
         three_styles()[2].vectorize(2)
@@ -259,7 +299,17 @@ def test_user_components_and_rules():
         ({"kill": "much"}, ValueError, "The reward of 'kill' must be a finite number, got 'much'"),
         ({"kill": True}, ValueError, "The reward of 'kill' must be a finite number"),
         ([1], TypeError, "rewards must be a dict like"),
-        ({"mine": lambda wealth: wealth}, ValueError, "Reward rule 'mine' asks for 'wealth'"),
+        (
+            {"mine": lambda encodings: encodings},
+            ValueError,
+            "Reward rule 'mine' asks for 'encodings'; did you mean 'encoding'",
+        ),
+        (
+            {"mine": lambda xyz: xyz},
+            ValueError,
+            r"asks for 'xyz'; known are \['position', 'health', 'active', 'encoding', 'teams', "
+            r"'rewards', 'attack_missed', 'kill', 'killed', 'move_failed'\]",
+        ),
     ],
 )
 def test_rewards_that_do_not_exist(rewards, error, message):

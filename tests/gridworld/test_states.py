@@ -38,6 +38,23 @@ def test_a_full_grid_names_the_agent():
         vec.reset()
 
 
+def test_a_placement_that_fails_in_one_world_names_it():
+    # Two agents may go anywhere and one of them wherever the other is not: with both orders of
+    # placement, some worlds of a batch leave out "a", others "b".
+    agents = [fighter("a"), fighter("b"), *(wall(f"w{k}", 9, (k // 5, k % 5)) for k in range(14))]
+    sim = build(agents, randomize_placement_order=True)
+    for seed in range(6):
+        with pytest.raises(ValueError, match=r"is left for agent '.'; use") as alone:
+            sim.reset(seed=(seed, 0))
+        for num_threads in (1, 2, 8):
+            vec = sim.vectorize(8, seed=seed, num_threads=num_threads)
+            name = str(alone.value).split("'")[1]
+            with pytest.raises(ValueError, match=f"grid of world 0 is left for agent '{name}'"):
+                vec.reset()
+            with pytest.raises(ValueError, match="grid of world 5 is left for agent"):
+                vec.reset(worlds=[7, 5, 6])
+
+
 def test_no_overlap_at_reset():
     agents = [fighter(f"a{k}") for k in range(15)]
     sim = build(agents, overlapping={1: 1}, no_overlap_at_reset=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abmarl.gridworld import Field, MovingAgent
+from abmarl.gridworld import Field, MovingAgent, SmartGridWorldSimulation
 from abmarl.gridworld.seeding import world_streams
 from tests.gridworld.small import FighterAgent, battle, build, fighter, same, wall
 
@@ -40,6 +40,15 @@ def test_a_field_takes_what_it_is_declared_for():
         agent.parcels = 0.5
     with pytest.raises(TypeError, match="A field holds numbers"):
         Field(object)
+
+
+def test_what_is_written_into_an_array_before_the_simulation_stays():
+    agent, other = fighter("a", kind=CourierAgent), fighter("b", kind=CourierAgent)
+    agent.goal[1] = 4.0
+    sim = build([agent, other])
+    assert sim.store.goal.tolist() == [[[0.0, 4.0], [0.0, 0.0]]]
+    agent.goal[0] = 3.0
+    assert sim.store.goal[0, 0].tolist() == [3.0, 4.0]
 
 
 def test_a_field_cannot_have_a_name_of_the_store():
@@ -84,6 +93,82 @@ def test_saved_states_come_back():
     )
 
 
+def crowd():
+    """Agents of two encodings that share cells, where a random one of a cell is seen."""
+    agents = [fighter(f"a{k}", 1 + k % 2, (k % 2, 1), attack_accuracy=0.5) for k in range(8)]
+    return build(agents, overlapping={1: {1, 2}, 2: {2}}, attack_mapping={1: {2}, 2: {1}})
+
+
+def views(sim):
+    return [sim.get_obs(name)["position_centered_encoding"].tolist() for name in sim.agents]
+
+
+@pytest.mark.parametrize("look_first", [True, False])
+def test_a_loaded_state_is_seen_as_it_was_seen(look_first):
+    sim, straight, late = crowd(), crowd(), crowd()
+    fallen = 0
+    for one in (sim, straight):
+        one.reset(seed=(3, 4))
+    for k in range(12):
+        actions = {name: {"attack": 1, "move": np.array([0, k % 3 - 1])} for name in sim.agents}
+        for one in (sim, straight):
+            one.step({name: actions[name] for name, a in one.agents.items() if a.active})
+        expected = views(straight)
+        fallen += int((~sim.store.active).sum())
+        if look_first:
+            assert views(sim) == expected
+        saved = sim.state_dict()
+        for one in (sim, late):
+            one.load_state_dict(saved)
+            assert views(one) == expected
+            assert same(one.state_dict(), straight.state_dict())
+        sim.get_obs("a0")["position_centered_encoding"][:] = 7
+        sim.load_state_dict(sim.state_dict())
+        assert views(sim) == expected
+    assert fallen
+
+
+def damage(name, at, value):
+    def spoil(state):
+        state[name] = state[name].copy()
+        state[name][at] = value
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (damage("cell", (0, 1), 60000), r"cell\[0, 1\] cannot be 60000"),
+        (damage("cell", (0, 1), 1), r"cell\[0, 1\] cannot be 1;"),  # in the padding
+        (damage("first", (0, 8), 4), r"first\[0, 8\] cannot be 4"),
+        (damage("first", (0, 8), -2), r"first\[0, 8\] cannot be -2"),
+        (damage("first", (0, 0), 1), r"first\[0, 0\] cannot be 1"),  # in the padding
+        (damage("next_", (0, 2), 4), r"next_\[0, 2\] cannot be 4"),
+        (damage("next_", (0, 2), -7), r"next_\[0, 2\] cannot be -7"),
+        (damage("next_", (0, 2), 2), r"cell\[0, 2\] cannot be"),  # the list goes round
+        (damage("next_", (0, 2), 0), r"cell\[0, 0\] cannot be"),  # who is elsewhere
+        (damage("top", (0, 0), 0), r"top\[0, 0\] cannot be 0"),  # an open border
+        (damage("top", (0, 8), 3), r"top\[0, 8\] cannot be 3"),
+        (damage("walls", (0, 0), 2), r"walls\[0, 0\] cannot be 2"),
+        (damage("streams", 0, 0), r"streams\[0, 0\] cannot be 0"),
+    ],
+)
+def test_a_damaged_state_is_refused(spoil, message):
+    sim = battle()
+    sim.reset(seed=0)
+    vec = sim.vectorize(3, seed=0, num_threads=2)
+    vec.reset()
+    for one in (sim, vec):
+        one.load_state_dict(one.state_dict())
+        before = one.state_dict()
+        state = dict(before)
+        spoil(state)
+        with pytest.raises(ValueError, match=f"The saved state is damaged: {message}"):
+            one.load_state_dict(state)
+        assert same(before, one.state_dict())
+
+
 def test_a_state_of_another_simulation_is_refused():
     sim = battle()
     sim.reset(seed=0)
@@ -92,6 +177,8 @@ def test_a_state_of_another_simulation_is_refused():
         None,
         {},
         {**before, "health": before["health"][:, :1]},
+        {**before, "obs.team": np.zeros(4, np.int8)},
+        {**before, "obs.position_centered_encoding": np.zeros(4, np.int8)},
         {name: array.tolist() for name, array in before.items()},
         build([fighter("a"), wall("w")]).state_dict(),
     ):
@@ -117,6 +204,10 @@ def test_more_than_255_blocking_agents_on_a_cell():
     assert sim.get_obs("a")["position_centered_encoding"][3].tolist() == [-1, -1, -1, 1, 2, -2, -2]
 
 
+class ByHandSim(SmartGridWorldSimulation):
+    """Leaves it to others to place the agents."""
+
+
 def test_agents_that_stand_nowhere_do_no_harm():
     """Before the first reset there is nothing to see and nobody is on a list of a cell."""
     sim = build([fighter("a"), fighter("b")])
@@ -125,6 +216,6 @@ def test_agents_that_stand_nowhere_do_no_harm():
         sim.step({"a": {"attack": 0, "move": np.array([1, 1])}})
     agent = fighter("c", at=None)
     agent.position = np.array([1, 1])  # said, but not placed
-    other = build([agent], states=[])
+    other = build([agent], states=[], kind=ByHandSim)
     other.step({"c": {"attack": 0, "move": np.array([0, 1])}})
     assert agent.position.tolist() == [1, 2]

@@ -1,15 +1,18 @@
 """The vectorised simulation: groups, outputs, self-reset, saved states, threads, masks."""
 
 import copy
+import gc
 import multiprocessing
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from abmarl.examples import team_battle
+from abmarl.examples import foraging, predator_prey_resources, team_battle
 from abmarl.gridworld import OneTeamRemainingDone
+from abmarl.gridworld.vector.size import bytes_per_world
 from tests.gridworld.replay import random_actions
 from tests.gridworld.small import WINDOW, battle, build, fighter, same, wall
 from tests.naive import action_masks
@@ -218,6 +221,17 @@ def test_saved_and_resumed_is_straight_through():
     assert same(first.state_dict(), second.state_dict())
 
 
+@pytest.mark.parametrize("seed", [0, 5, 2**64 - 1, 2**64, 3 * 2**200 + 1])
+def test_a_loaded_state_brings_its_seed(seed):
+    vec, other = battle().vectorize(2, seed=seed), battle().vectorize(2, seed=1)
+    vec.reset()
+    other.load_state_dict(vec.state_dict())
+    assert other.seed == seed
+    for wrong in (None, np.zeros(0, np.uint64), np.array(3, np.uint64), np.array([3.0])):
+        with pytest.raises(ValueError, match="another simulation: it has no seed"):
+            vec.load_state_dict({**vec.state_dict(), "seed": wrong})
+
+
 def test_a_saved_state_of_another_batch_is_refused():
     vec, other = battle().vectorize(2), battle().vectorize(3)
     vec.reset()
@@ -226,6 +240,36 @@ def test_a_saved_state_of_another_batch_is_refused():
     with pytest.raises(ValueError, match="The saved state is of another simulation"):
         vec.load_state_dict(other.state_dict())
     assert same(before, vec.state_dict())
+
+
+# --- memory
+
+
+def held_by(sim, num_envs):
+    """Bytes that a run of that many worlds takes at most."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        vec = sim.vectorize(num_envs, seed=0, horizon=4)
+        vec.reset()
+        for _ in range(6):
+            vec.step(vec.sample_actions())
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def guarded():
+    """With a rule of one's own, which may fail; the step is undone then."""
+    return battle(rewards={"mine": lambda health: health})
+
+
+@pytest.mark.parametrize("make", [team_battle, predator_prey_resources, foraging, battle, guarded])
+def test_memory_is_estimated(make):
+    sim = make()
+    held_by(sim, 2)  # loads what is loaded once
+    more = (held_by(sim, 1100) - held_by(sim, 100)) / 1000
+    assert bytes_per_world(sim) == pytest.approx(more, rel=0.1)
 
 
 # --- threads and processes
@@ -306,6 +350,9 @@ def test_copies_and_pickles_go_on_alike():
     for _ in range(3):
         vec.step(vec.sample_actions())
     twins = [copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))]
+    early = pickle.loads(pickle.dumps(battle().vectorize(3, seed=4)))
+    assert early.seed == twins[1].seed == 4
+    assert not early.started
     for _ in range(10):
         actions = vec.sample_actions()
         expected = vec.step(actions)

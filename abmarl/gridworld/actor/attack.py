@@ -38,7 +38,8 @@ class BinaryAttackActor(ActorBase):
     ``kill``, ``killed``. Action masks have shape (simultaneous_attacks + 1,).
 
     Args:
-        attack_mapping: ``{encoding: encoding or set of encodings}`` that it may attack.
+        attack_mapping: ``{encoding: encoding or set of encodings}`` that it may attack; ``{}``
+            when nobody may attack.
         stacked_attacks: Whether several attacks of one action may hit the same agent. Targets
             are then drawn with replacement; otherwise spare attacks are lost.
 
@@ -47,6 +48,7 @@ class BinaryAttackActor(ActorBase):
     """
 
     key = "attack"
+    needs_positions = True
     supported_agent_type = AttackingAgent
     events = ("attack_missed", "kill", "killed")
 
@@ -54,9 +56,14 @@ class BinaryAttackActor(ActorBase):
         super().__init__(**kwargs)
         if not isinstance(stacked_attacks, bool | np.bool_):
             raise TypeError(f"stacked_attacks must be True or False, got {stacked_attacks!r}.")
+        if attack_mapping is None:
+            raise ValueError(
+                f"{type(self).__name__} needs to know who may attack whom: give attack_mapping by "
+                "encoding, like {1: {2}, 2: {1}}, or {} if nobody may."
+            )
         store = self.store
         kinds = store.kinds.tolist()
-        self.attack_mapping = parse_encodings("attack_mapping", attack_mapping or {}, kinds)
+        self.attack_mapping = parse_encodings("attack_mapping", attack_mapping, kinds)
         self.stacked_attacks = bool(stacked_attacks)
         self._attackable = store.relation(self.attack_mapping)
         self._hostile, self._lowest = store.by_label(self._attackable)

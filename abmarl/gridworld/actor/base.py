@@ -63,9 +63,25 @@ class ActorBase(ChannelComponent):
 
         Returns:
             The outcome, arrays [B, N].
+
+        Raises:
+            TypeError, ValueError: The channel is not there, or something is not in its space;
+                nothing has changed.
         """
         if not isinstance(actions, Actions):
-            actions = self._from_array(actions[self.key] if isinstance(actions, dict) else actions)
+            if isinstance(actions, dict):
+                if self.key not in actions:
+                    raise ValueError(
+                        f"{type(self).__name__} processes channel {self.key!r}, which is not in "
+                        f"the actions; they have {list(actions)}."
+                    )
+                actions = actions[self.key]
+            actions = self._from_array(actions)
+        elif self.key not in actions:
+            raise ValueError(
+                f"{type(self).__name__} processes channel {self.key!r}, which is none of this "
+                "simulation's; declare it among the actors, or make it an attribute in __init__."
+            )
         self.store.touch()
         return self._act(actions, True)
 
@@ -131,9 +147,12 @@ class ActorBase(ChannelComponent):
 
     def refuse(self, slot, value):
         """Raises a ValueError that names an agent and the action that is not in its space."""
+        form = self.form(slot)
+        dtype = getattr(value, "dtype", None)
+        kind = f" of dtype {dtype}" if dtype is not None and not form.takes(dtype) else ""
         raise ValueError(
-            f"Action of agent {self.store.ids[slot]!r} on channel {self.key!r} is {value!r}, "
-            f"which is not in {self.form(slot).space}."
+            f"Action of agent {self.store.ids[slot]!r} on channel {self.key!r} is {value!r}{kind}, "
+            f"which is not in {form.space}."
         )
 
     def buffer(self, flat=None, rows_of=None) -> tuple:

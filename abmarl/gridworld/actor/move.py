@@ -17,6 +17,7 @@ class _Mover(ActorBase):
     """
 
     key = "move"
+    needs_positions = True
     supported_agent_type = MovingAgent
     events = ("move_failed",)
     cross = False

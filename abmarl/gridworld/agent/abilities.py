@@ -91,7 +91,20 @@ class TeamAgent(GridWorldAgent):
 
     def __init__(self, team=None, **kwargs):
         super().__init__(**kwargs)
-        self.initial_team = None if team is None else integer(1)("team", team)
+        self.initial_team = team
+
+    @property
+    def initial_team(self):
+        """The team at the start of every episode; None: that of the encoding."""
+        return self.__dict__["initial_team"]
+
+    @initial_team.setter
+    def initial_team(self, value):
+        value = None if value is None else integer(1)("team", value)
+        if self._store is not None:
+            self._store.set_initial_team(self._slot, value)
+            self._store.touch()
+        self.__dict__["initial_team"] = value
 
     @property
     def team(self) -> int:
@@ -103,16 +116,9 @@ class TeamAgent(GridWorldAgent):
     @team.setter
     def team(self, value):
         value = integer(1)("team", value)
-        if self._store is not None and value > self._store.initial_teams.max():
-            raise ValueError(
-                f"The teams of this simulation go up to {self._store.initial_teams.max()}, "
-                f"got {value}; put an agent into the new team when it is built."
-            )
-        if self._store is None:
+        if self._store is None or not self._store.has("team"):
             self.initial_team = value
-        elif not self._store.has("team"):
-            self.initial_team = self._store.initial_teams[self._slot] = value
-            self._store.touch()
-        else:
-            self._store.array("team")[0, self._slot] = value
-            self._store.touch()
+            return
+        self._store.check_team(value)
+        self._store.array("team")[0, self._slot] = value
+        self._store.touch()

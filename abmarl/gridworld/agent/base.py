@@ -77,8 +77,14 @@ class GridWorldAgent(PrincipleAgent):
 
     @property
     def initial_position(self):
-        """Row and column at the start of every episode, or None."""
-        return self.__dict__["initial_position"]
+        """Row and column at the start of every episode, or None.
+
+        The array is read-only: give the agent another one, ``agent.initial_position = (0, 3)``.
+        """
+        value = self.__dict__["initial_position"]
+        if value is not None:
+            value.flags.writeable = False  # here, as copies and pickles of arrays are writable
+        return value
 
     @initial_position.setter
     def initial_position(self, value):

@@ -28,6 +28,7 @@ class ObserverBase(ChannelComponent):
         self._rows = None
         self._seen_version = -1
         self._program = None
+        self.grid.observers[self.key] = self
 
     # --- for subclasses to fill in ---
 
@@ -69,6 +70,11 @@ class ObserverBase(ChannelComponent):
             for call in self.calls(worlds, flat, rows_of, final):
                 call()
             return
+        if type(self).observe is ObserverBase.observe:
+            raise TypeError(
+                f"{type(self).__name__} must define observe, which returns the observations of "
+                "all worlds [B, n, ...], or write."
+            )
         dense = np.asarray(self.observe())
         layout = self.layout
         if dense.shape[:2] == (self.store.num_worlds, self.store.num_agents):
@@ -84,7 +90,7 @@ class ObserverBase(ChannelComponent):
             entries = dense[worlds, k].reshape(len(worlds), -1)
             flat[at[:, None] + np.arange(form.width)] = entries
 
-    # --- shared work ---
+    # --- the single world ---
 
     def steps(self, worlds, flat, rows_of, final) -> list:
         """What a program runs instead of ``write``; a world below 0 ends the list of worlds."""
@@ -96,29 +102,62 @@ class ObserverBase(ChannelComponent):
         """``{key: observation}`` of one agent of a single world, or {} without this channel.
 
         The observations of all agents are made in one go when one is asked for after a change.
+        Every call gives an array of its own.
         """
-        slot = agent._slot
-        if self.form_of[slot] < 0:
-            return {}
-        return {self.key: self.rows()[slot]}
+        row = self.row(agent._slot)
+        return {} if row is None else {self.key: row}
+
+    def row(self, slot):
+        """One agent's observation, with the dtype of the space; None without this channel."""
+        form = self.form(slot)
+        if form is None:
+            return None
+        row = self.rows().pop(slot, None)
+        if row is None:
+            at = self.layout.rows_of[slot, 0]
+            entries = self._flat[at : at + form.width].astype(self._single_dtype)
+            row = entries.reshape(form.shape)[()]
+        return row
 
     def rows(self) -> dict:
-        """The observations of the single world by agent number, with the dtypes of the spaces."""
-        if self._seen_version != self.store.version:
-            if self._flat is None:
-                self._flat = np.zeros(max(1, self.layout.size), self.dtype)
-                self._block_slots = {
-                    start: slots.tolist() for start, slots in self.layout.members.items()
-                }
-                self._worlds = np.zeros(1, np.int64)
-                self._single_dtype = int if self.dtype.kind == "i" else self.dtype
+        """The observations by agent number that nobody has got yet; take them out of the dict."""
+        if not self.is_current:
             if self._program is None:
-                place = self._flat, self.layout.rows_of
-                self._program = Program(self.steps(self._worlds, *place, False))
+                place = self.flat, self.layout.rows_of
+                self._program = Program(self.steps(np.zeros(1, np.int64), *place, False))
             self._program()
-            self._rows = self._split(self._flat)
-            self._seen_version = self.store.version
+            self._keep()
         return self._rows
+
+    @property
+    def flat(self) -> np.ndarray:
+        """The observations of the single world as they were made last, see ``Layout``."""
+        if self._flat is None:
+            self._flat = np.zeros(max(1, self.layout.size), self.dtype)
+            self._single_dtype = int if self.dtype.kind == "i" else self.dtype
+            self._block_slots = {
+                start: slots.tolist() for start, slots in self.layout.members.items()
+            }
+        return self._flat
+
+    @property
+    def is_current(self) -> bool:
+        """Whether they are of the present state."""
+        return self._seen_version == self.store.version
+
+    def go_back(self, flat):
+        """Shows again what was shown of a state that has just been loaded.
+
+        Args:
+            flat: A copy of ``flat``; None when nothing was shown of that state.
+        """
+        if flat is not None:
+            self.flat[:] = flat
+            self._keep()
+
+    def _keep(self):
+        self._rows = self._split(self._flat)
+        self._seen_version = self.store.version
 
     def _split(self, flat):
         """One array per agent, in fresh memory that nobody writes to any more."""

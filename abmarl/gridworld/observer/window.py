@@ -13,6 +13,8 @@ from abmarl.kernels.windows import count_windows, label_windows
 class _WindowObserver(ObserverBase):
     """A square of cells with the agent in the middle."""
 
+    needs_positions = True
+
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
@@ -23,6 +25,13 @@ class _WindowObserver(ObserverBase):
     def null(self, agent):
         """Every cell masked."""
         return np.full(self.space(agent).shape, -2)
+
+    def go_back(self, flat):
+        """See ``ObserverBase.go_back``."""
+        super().go_back(flat)
+        if flat is None:
+            # Nobody knows what the rows hold now: null ones are written once more.
+            np.maximum(self._shown, 1, out=self._shown)
 
     def parameters(self, agent):
         """The view range decides the space."""
@@ -107,6 +116,12 @@ class TeamObserver(_LabelWindowObserver):
     def labels(self):
         """int32 [1 or B, N]: the teams."""
         return self.store.teams()
+
+    def steps(self, worlds, flat, rows_of, final):
+        """See ``ObserverBase.steps``; agents of a single world may be given other teams."""
+        if self.grid.replica:
+            return super().steps(worlds, flat, rows_of, final)
+        return [on_listed(self.write, worlds, flat, rows_of, final)]
 
     def copies(self):
         """So it is while every team is an encoding and only equal ones can share a cell."""

@@ -65,7 +65,7 @@ class PositionState(StateBase):
 
     def _refuse(self, world, slot):
         name, store = self.store.ids[slot], self.store
-        where = f" of world {store.first_world + world}" if store.num_worlds > 1 else ""
+        where = f" of world {store.first_world + world}" if self.grid.replica else ""
         if store.start[slot] > 0:
             row, col = store.padding.unravel(int(store.start[slot]))
             raise ValueError(

@@ -6,7 +6,7 @@ from abmarl.kernels.streams import draw_samples
 
 
 class Sampler:
-    """Fills the flat action arrays with uniform actions.
+    """Draws uniform actions into arrays of its own, laid out like those that are received.
 
     In every world channel by channel, in a channel agent by agent, entry by entry.
     """
@@ -16,19 +16,27 @@ class Sampler:
         self._actors = actors
         self._tables = None
 
-    def sample(self, streams):
+    def sample(self, streams) -> dict:
         """Draws actions for all agents from the worlds' streams, uint64 [B, 4].
+
+        Returns:
+            ``{group: {channel: array [B, n, *shape]}}``, the same arrays every time.
 
         Raises:
             TypeError: A channel is not of integers.
         """
         if self._tables is None:
-            self._tables = [self._table(key) for key in self._channels.actions]
+            views, tables = {}, []
+            for key, (received, layout) in self._channels.actions.items():
+                flat = np.zeros_like(received)
+                tables.append(self._table(key, flat, layout))
+                views[key] = layout.views(flat)
+            self._tables, self._views = tables, self._channels.by_group(views)
         for table in self._tables:
             draw_samples(streams, *table)
+        return self._views
 
-    def _table(self, key):
-        flat, layout = self._channels.actions[key]
+    def _table(self, key, flat, layout):
         actor = self._actors[key]
         if not all(form.integer for form in actor.forms):
             raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")

@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.seeding import fresh_seed, parse_seed
+from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
+from abmarl.gridworld.seeding import fresh_seed, parse_seed, seed_of, seed_words
 from abmarl.gridworld.state.base import world_numbers
-from abmarl.gridworld.store import load_arrays, without_signature
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.sampling import Masks, Sampler
@@ -152,7 +152,7 @@ class VectorSimulation:
                     shard.observe(mine - shard.low)
         except BaseException:
             if before is not None:
-                self.load_state_dict(before)
+                self._go_back(before)
             raise
         if worlds is None:
             self.seed = entropy
@@ -187,7 +187,7 @@ class VectorSimulation:
                 shard.sim.check_start()
         except BaseException:
             if before is not None:
-                self.load_state_dict(before)
+                self._go_back(before)
             raise
         episodes = self.episodes
         return (
@@ -208,8 +208,7 @@ class VectorSimulation:
 
     def sample_actions(self) -> dict:
         """Random actions for all groups, from the worlds' streams for this purpose."""
-        self._sampler.sample(self.store.sample_streams)
-        return self._out(self.channels.action_views)
+        return self._out(self._sampler.sample(self.store.sample_streams))
 
     def action_masks(self) -> dict:
         """Which actions would do something now.
@@ -246,20 +245,28 @@ class VectorSimulation:
     def state_dict(self) -> dict:
         """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
         state = {name: array.copy() for name, array in self._arrays().items()}
-        return {"signature": self.store.signature, **state}
+        return {"signature": self.store.signature, "seed": seed_words(self.seed), **state}
 
     def load_state_dict(self, state):
         """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
 
         Raises:
-            ValueError: It is of a different simulation; nothing has changed.
+            ValueError: It is of a different simulation, or damaged; nothing has changed.
         """
-        state = without_signature(state, self.store)
-        load_arrays(self._arrays(), state)
-        self.store.load({name: state[name] for name in self.store.state()})
-        for shard in self._shards:
-            shard.store.touch()
+        saved = without_signature(state, self.store)
+        seed = seed_of(saved.pop("seed", None))
+        check_arrays(self._arrays(), saved)
+        check_worlds(self.store, saved)
+        self.seed = seed
+        self._go_back(saved)
         self.started = True
+
+    def _go_back(self, saved):
+        """Loads a state that is known to be right."""
+        for name, array in self._arrays().items():
+            array[...] = saved[name]
+        for store in (self.store, *(shard.store for shard in self._shards)):
+            store.touch()
 
     def _arrays(self):
         arrays = dict(self.store.state())

@@ -1,17 +1,47 @@
 """How much memory many worlds take."""
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
+import numpy as np
 
-# Per agent and world: who is alive, what was earned, how it ended (see ``Episodes``).
-_EPISODE_BYTES = 26
+from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.gridworld.vector.episodes import Episodes
 
 
 def bytes_per_world(sim) -> int:
     """What one world of a vectorised simulation takes, with its actions and observations."""
-    size = sum(array.nbytes for array in sim.store.state().values())
-    size += sum(2 * part.num_entries * part.dtype.itemsize for part in sim.observers)
-    size += sum(part.num_entries * part.dtype.itemsize for part in sim.actors.values())
-    return size + _EPISODE_BYTES * sim.store.num_agents
+    store = sim.store
+    kept = sum(array.nbytes for array in store.state().values())
+    kept += sum(array.nbytes for array in Episodes(1, store.num_agents).arrays().values())
+    # Each twice: observations run and are final, actions are received and sampled.
+    kept += 2 * _entries(sim.observers)
+    size = kept + 2 * _entries(sim.actors.values())
+    turns = Actions(store, {})
+    size += turns.turns.nbytes + turns.num_turns.nbytes
+    for part in (*sim.states, *sim.actors.values(), *sim.observers, *sim.dones):
+        size += _scratch(part)
+    # A step that may fail is made with a copy of the state at hand.
+    return size + kept if sim.runs_foreign_code else size
+
+
+def _entries(channels) -> int:
+    return sum(part.num_entries * part.dtype.itemsize for part in channels)
+
+
+def _scratch(part) -> int:
+    """Bytes of the arrays [B, N, ...] that a component has beside the store."""
+    store = part.store
+    own = {id(array) for array in store.state().values()}
+    found = []
+    for value in vars(part).values():
+        found.extend(value if isinstance(value, tuple) else (value,))
+    return sum(
+        one.nbytes
+        for one in found
+        if isinstance(one, np.ndarray)
+        and one.ndim > 1
+        and len(one) == store.num_worlds
+        and id(one) not in own
+    )
 
 
 def check_memory(sim, num_envs: int):
