@@ -111,10 +111,11 @@ def test_the_team_can_change_between_episodes():
         """Has a team."""
 
     for states in ([PositionState], [PositionState, TeamState]):
-        agents = [fighter("a", kind=PlayerAgent, team=2), fighter("b", 3)]
+        # At first every team is an encoding, and views could be copied from the encodings.
+        agents = [fighter("a", kind=PlayerAgent), fighter("b", 3)]
         sim = build(agents, states=states, observers=[TeamObserver])
         player = sim.agents["a"]
-        for team, found in ((3, 3), (None, 1), (2, 2)):
+        for team, found in ((None, 1), (3, 3), (None, 1), (2, 2)):
             player.initial_team = team
             sim.reset(seed=0)
             assert (player.initial_team, player.team) == (team, found)

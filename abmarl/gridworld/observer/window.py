@@ -113,21 +113,17 @@ class TeamObserver(_LabelWindowObserver):
 
     key = "team"
 
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._settled = not any(hasattr(agent, "initial_team") for agent in self.agents.values())
+
     def labels(self):
         """int32 [1 or B, N]: the teams."""
         return self.store.teams()
 
-    def steps(self, worlds, flat, rows_of, final):
-        """See ``ObserverBase.steps``; agents of a single world may be given other teams."""
-        if self.grid.replica:
-            return super().steps(worlds, flat, rows_of, final)
-        return [on_listed(self.write, worlds, flat, rows_of, final)]
-
     def copies(self):
-        """So it is while every team is an encoding and only equal ones can share a cell."""
-        store = self.store
-        fixed = not store.has("team") and store.uniform
-        return bool(fixed and (store.initial_teams == store.encodings[0]).all())
+        """So it is when every team stays an encoding and only equal ones can share a cell."""
+        return self._settled and not self.store.has("team") and self.store.uniform
 
 
 class StackedPositionCenteredEncodingObserver(_WindowObserver):
