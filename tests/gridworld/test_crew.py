@@ -112,3 +112,18 @@ def test_a_process_ends_while_helpers_wait():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_simulations_may_be_collected_at_any_moment():
+    program = (
+        "import gc\n"
+        "from abmarl.examples import shipped\n"
+        "gc.set_threshold(1)\n"
+        "sim = shipped['foraging']()\n"
+        "for _ in range(12):\n"
+        "    vec = sim.vectorize(4, seed=0, num_threads=3)\n"
+        "    vec.itself = vec\n"
+        "    vec.reset()\n"
+        "    for _ in range(5): vec.step(vec.sample_actions())\n"
+    )
+    subprocess.run([sys.executable, "-c", program], timeout=200, check=True)

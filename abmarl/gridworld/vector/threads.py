@@ -1,5 +1,6 @@
 """Running the shards of a vectorised simulation, on one thread or several."""
 
+import contextlib
 import os
 import threading
 import time
@@ -107,7 +108,7 @@ class Crew:
     def _wake(self):
         for helper in self._helpers:
             if helper.asleep:
-                helper.bell.release()
+                helper.ring()
 
     def _start(self):
         self._owner = os.getpid()
@@ -124,7 +125,10 @@ class _Helper:
     """A thread that runs a program whenever work is wanted."""
 
     def __init__(self, mail, row, program, table):
-        self.bell = threading.Semaphore(0)
+        # A plain lock: garbage may be collected, and a crew with it, in the midst of anything that
+        # is written in Python, such as the waiting of a semaphore.
+        self._bell = threading.Lock()
+        self._bell.acquire()
         self.asleep = self.leaves = False
         self.error = None
         self._mail, self._row, self._program, self._table = mail, row, program, table
@@ -146,8 +150,13 @@ class _Helper:
             self.asleep = True
             # The leader rings for those who are asleep; work that it wanted just before counts.
             if self._mail[self._row, WANTED] <= seen and not self.leaves:
-                self.bell.acquire()
+                self._bell.acquire()
             self.asleep = False
+
+    def ring(self):
+        """Wakes the thread up, now or as soon as it falls asleep."""
+        with contextlib.suppress(RuntimeError):  # it has been rung for already
+            self._bell.release()
 
 
 def _dismiss(helpers, owner):
@@ -155,7 +164,7 @@ def _dismiss(helpers, owner):
         return  # after a fork the threads are not there
     for helper in helpers:
         helper.leaves = True
-        helper.bell.release()
+        helper.ring()
     for helper in helpers:
         if helper.thread is not threading.current_thread():
             helper.thread.join()
