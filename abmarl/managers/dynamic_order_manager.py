@@ -18,9 +18,8 @@ class DynamicOrderManager(SimulationManager):
     """
 
     def __init__(self, sim: DynamicOrderSimulation) -> None:
-        # A wrapper is not one itself; the simulation within it names the agents.
-        self._source = getattr(sim, "unwrapped", sim)
-        if not isinstance(self._source, DynamicOrderSimulation):
+        # A wrapper is not one itself, but passes on whom the simulation within it names.
+        if not isinstance(getattr(sim, "unwrapped", sim), DynamicOrderSimulation):
             raise TypeError(
                 f"DynamicOrderManager needs a DynamicOrderSimulation, which names its next_agent, "
                 f"got {type(sim).__name__}"
@@ -100,12 +99,11 @@ class DynamicOrderManager(SimulationManager):
 
     def _named(self) -> list[str]:
         """The agents that the simulation names, without those already reported done."""
-        ids = next_agents(self._source.next_agent, self.sim.agents)
+        ids = next_agents(self.sim.next_agent, self.sim.agents)
         return [agent_id for agent_id in ids if agent_id in self._live]
 
     def _refuse_order(self) -> NoReturn:
         raise RuntimeError(
-            f"{type(self._source).__name__} is not done, but its next_agent "
-            f"{self._source.next_agent!r} "
+            f"{type(self.sim).__name__} is not done, but its next_agent {self.sim.next_agent!r} "
             f"names no learning agent that is not done"
         )

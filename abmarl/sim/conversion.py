@@ -68,7 +68,11 @@ class Conversion(ABC):
             ValueError: an array has the wrong shape, or a point does not lie in the source.
         """
         lead = self.layout.lead(points)
-        out = self.empty(lead) if out is None else out
+        made = self.empty(lead)
+        if out is None:
+            out = made
+        elif (out.shape, out.dtype) != (made.shape, made.dtype) or not out.flags.c_contiguous:
+            raise ValueError(f"out must be a contiguous {made.dtype} array of shape {made.shape}")
         row = self.convert_into(points, out)
         if row >= 0:
             at = tuple(map(int, np.unravel_index(row, lead)))
@@ -101,7 +105,10 @@ class Conversion(ABC):
                 f"value {at} of the batch is {values[at].tolist()!r:.200}, "
                 f"which does not lie in {self.target!r:.300}"
             )
-        out = self.layout.empty(lead) if out is None else out
+        if out is None:
+            out = self.layout.empty(lead)
+        elif not self.layout.is_writable(out, lead):
+            raise ValueError(f"out must be contiguous arrays as those of layout.empty({lead})")
         self.restore_into(values, out)
         return out
 

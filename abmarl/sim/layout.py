@@ -111,6 +111,14 @@ class SpaceLayout:
         shape = np.shape(leaf.value(points))
         return shape[: len(shape) - len(leaf.shape)]
 
+    def is_writable(self, points: Any, lead: tuple[int, ...]) -> bool:
+        """Tell whether a batch of points can be written into the arrays without a copy."""
+        arrays = [(leaf, leaf.value(points)) for leaf in self.leaves]
+        return all(
+            array.shape == (*lead, *leaf.shape) and array.flags.c_contiguous
+            for leaf, array in arrays
+        )
+
     def rows(self, points: Any) -> Iterator[tuple[Leaf, np.ndarray]]:
         """Every leaf with its part of a batch as an array ``[M, leaf.width]``, a view if possible.
 

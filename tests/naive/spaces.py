@@ -65,7 +65,8 @@ def boxes(draw, dtypes):
     count = int(np.prod(shape))
     if dtype.kind == "f":
         low = np.array(draw(st.lists(st.integers(-3, 0), min_size=count, max_size=count)))
-        return spaces.Box(low.reshape(shape) / 2, low.reshape(shape) + 3.25, shape, dtype)
+        low = low.reshape(shape).astype(dtype)
+        return spaces.Box(low / 2, low + dtype.type(3.25), shape, dtype)
     bottom = 0 if dtype.kind in "ub" else -5
     low = np.array(draw(st.lists(st.integers(bottom, 0), min_size=count, max_size=count)), dtype)
     size = draw(st.lists(st.integers(0, 1 if dtype.kind == "b" else 3), min_size=count,
