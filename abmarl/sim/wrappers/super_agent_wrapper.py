@@ -82,10 +82,8 @@ class SuperAgentWrapper(Wrapper):
         _check_dict("actions", action_dict)
         actions = {}
         for agent_id, action in action_dict.items():
-            covered = self._covers.get(agent_id)
+            covered = self._covered_by(agent_id)
             if covered is None:
-                if agent_id not in self.agents:
-                    raise ValueError(f"there is no agent {agent_id!r} in this simulation")
                 actions[agent_id] = action
                 continue
             _check_dict(f"the action of super agent {agent_id!r}", action)
@@ -100,7 +98,7 @@ class SuperAgentWrapper(Wrapper):
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
         """Return the observations of the covered agents, and their mask."""
-        covered = self._covers.get(agent_id)
+        covered = self._covered_by(agent_id)
         if covered is None:
             return self.sim.get_obs(agent_id, **kwargs)
         observations, mask = {}, {}
@@ -113,24 +111,26 @@ class SuperAgentWrapper(Wrapper):
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
         """Return the sum of the rewards of the covered agents."""
-        covered = self._covers.get(agent_id)
+        covered = self._covered_by(agent_id)
         if covered is None:
             return self.sim.get_reward(agent_id, **kwargs)
-        return sum(
+        rewards = (
             self.sim.get_reward(key, **kwargs)
             for key in covered
             if not (self.sim.get_done(key) and self._is_past(self._paid, key))
         )
+        return sum(rewards, 0.0)
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
         """Return whether all covered agents are done."""
-        return all(
-            self.sim.get_done(key, **kwargs) for key in self._covers.get(agent_id, [agent_id])
-        )
+        covered = self._covered_by(agent_id)
+        if covered is None:
+            return self.sim.get_done(agent_id, **kwargs)
+        return all(self.sim.get_done(key, **kwargs) for key in covered)
 
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
         """Return the infos of the covered agents by id."""
-        covered = self._covers.get(agent_id)
+        covered = self._covered_by(agent_id)
         if covered is None:
             return self.sim.get_info(agent_id, **kwargs)
         return {key: self.sim.get_info(key, **kwargs) for key in covered}
@@ -150,6 +150,12 @@ class SuperAgentWrapper(Wrapper):
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of the inner simulation at once, with the same super agents."""
         return self.sim.vectorize(num_envs, **kwargs).super_agents(self._covers)
+
+    def _covered_by(self, agent_id: str) -> list[str] | None:
+        """The agents that a super agent covers, None for another agent of this simulation."""
+        if agent_id not in self.agents:
+            raise ValueError(f"there is no agent {agent_id!r} in this simulation")
+        return self._covers.get(agent_id)
 
     def _begin(self) -> None:
         self._now = 0
