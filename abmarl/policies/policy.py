@@ -118,7 +118,7 @@ class RandomPolicy(Policy):
         Raises:
             TypeError: the action space is not `Discrete`.
         """
-        _require_discrete("action_space", self.action_space)
+        require_discrete("action_space", self.action_space)
         return np.full(np.shape(action), 1 / int(self.action_space.n))[()]
 
 
@@ -149,8 +149,8 @@ class QTablePolicy(Policy):
         seed: int | None = None,
     ) -> None:
         super().__init__(action_space, observation_space, seed)
-        _require_discrete("action_space", self.action_space)
-        _require_discrete("observation_space", self.observation_space)
+        require_discrete("action_space", self.action_space)
+        require_discrete("observation_space", self.observation_space)
         shape = (int(self.observation_space.n), int(self.action_space.n))
         self.q_table = _empty_table(shape) if q_table is None else _checked_table(q_table, shape)
 
@@ -294,11 +294,16 @@ class EpsilonSoftPolicy(QTablePolicy):
         return (self._epsilon / self.q_table.shape[1] + (1 - self._epsilon) * best)[()]
 
 
-def _require_discrete(name: str, space: spaces.Space) -> None:
+def require_discrete(name: str, space: spaces.Space) -> None:
+    """Refuse a space that is not `Discrete`.
+
+    Raises:
+        TypeError: it is not; says what it is.
+    """
     if not isinstance(space, spaces.Discrete):
         raise TypeError(
             f"{name} must be Discrete, got {space!r:.200}; "
-            f"a simulation with Discrete spaces is made by ravelling it"
+            f"RavelDiscreteWrapper(sim) and vec.ravel() make Discrete spaces of others"
         )
 
 
