@@ -60,19 +60,20 @@ def flatten_rows(values, blocks, out):
         for n in range(blocks.shape[0]):
             at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
             if size > 0:
+                target = out[m, to : to + size]
                 for k in range(size):
-                    out[m, to + k] = 0
+                    target[k] = 0
                 place = np.int64(values[m, at]) - shift
                 if 0 <= place < size:
-                    out[m, to + place] = 1
+                    target[place] = 1
                 elif first < 0:
                     first = m
-            elif shift == 0:
-                for k in range(blocks[n, 1]):
-                    out[m, to + k] = values[m, at + k]
             else:
-                for k in range(blocks[n, 1]):
-                    out[m, to + k] = values[m, at + k] - shift
+                # As slices: entries of computed number would be checked for negative numbers.
+                count = blocks[n, 1]
+                source, target = values[m, at : at + count], out[m, to : to + count]
+                for k in range(count):
+                    target[k] = source[k] - shift
     return first
 
 
@@ -87,20 +88,18 @@ def unflatten_rows(values, blocks, low, high, out):
         for n in range(blocks.shape[0]):
             at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
             if size > 0:
+                source = values[m, to : to + size]
                 best = 0
                 for k in range(1, size):
-                    if values[m, to + k] > values[m, to + best]:
+                    if source[k] > source[best]:
                         best = k
                 out[m, at] = shift + best
             else:
-                for k in range(blocks[n, 1]):
-                    value = values[m, to + k] + shift
-                    if value < low[at + k]:
-                        out[m, at + k] = low[at + k]
-                    elif value > high[at + k]:
-                        out[m, at + k] = high[at + k]
-                    else:
-                        out[m, at + k] = value
+                count = blocks[n, 1]
+                source, target = values[m, to : to + count], out[m, at : at + count]
+                least, most = low[at : at + count], high[at : at + count]
+                for k in range(count):
+                    target[k] = min(max(source[k] + shift, least[k]), most[k])
 
 
 @kernel
