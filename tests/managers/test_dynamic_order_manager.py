@@ -5,6 +5,7 @@ from gymnasium.spaces import Discrete
 
 from abmarl.managers import DynamicOrderManager
 from abmarl.sim import DynamicOrderSimulation, PrincipleAgent
+from abmarl.sim.wrappers import RavelDiscreteWrapper
 
 
 @pytest.fixture
@@ -146,6 +147,20 @@ def test_next_agent_may_be_a_property_of_the_simulation(ordered):
     manager = DynamicOrderManager(ByProperty([None] * 3, {"a": None, "b": None}))
     assert list(manager.reset()) == ["a"]
     assert list(manager.step({"a": 0})[0]) == ["b"]
+
+
+def test_a_wrapped_simulation_still_names_the_agents(ordered):
+    class Numbered(ordered):
+        def get_obs(self, agent_id, **kwargs):
+            return self.time
+
+    sim = RavelDiscreteWrapper(Numbered(["b", "a", "c"], {"a": None, "b": None}))
+    manager = DynamicOrderManager(sim)
+    assert manager.reset() == {"b": 0}
+    assert manager.step({"b": 1})[0] == {"a": 1}
+    sim.unwrapped.order[2] = []
+    with pytest.raises(RuntimeError, match="RavelDiscreteWrapper is not done"):
+        manager.step({"a": 1})
 
 
 def test_null_points_of_agents_that_are_done(ordered):
