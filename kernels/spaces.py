@@ -41,11 +41,13 @@ def unravel_rows(codes, span, low, weight, out):
     The entries may be some of a longer row: ``span`` is the weight of the entry before the first.
     """
     for m in range(codes.shape[0]):
-        rest = np.int64(codes[m]) % span
+        # Unsigned division has no rounding to mend, and nothing here is negative.
+        rest = np.uint64(codes[m]) % np.uint64(span)
         for k in range(low.shape[0]):
-            digit = rest // weight[k]
-            rest -= digit * weight[k]
-            out[m, k] = low[k] + digit
+            place = np.uint64(weight[k])
+            digit = rest // place
+            rest -= digit * place
+            out[m, k] = low[k] + np.int64(digit)
 
 
 @kernel
@@ -55,26 +57,28 @@ def flatten_rows(values, blocks, out):
     Returns the first row with an entry that its one-hot block has no place for (the block is all
     0 then), -1 when there is none.
     """
-    first = -1
-    for m in range(values.shape[0]):
-        for n in range(blocks.shape[0]):
-            at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
-            if size > 0:
-                target = out[m, to : to + size]
+    num_rows = values.shape[0]
+    first = num_rows
+    for n in range(blocks.shape[0]):
+        at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
+        # Slices, because an entry of a computed number is checked for being negative every time.
+        if size > 0:
+            places, target = values[:, at], out[:, to : to + size]
+            for m in range(num_rows):
                 for k in range(size):
-                    target[k] = 0
-                place = np.int64(values[m, at]) - shift
+                    target[m, k] = 0
+                place = np.int64(places[m]) - shift
                 if 0 <= place < size:
-                    target[place] = 1
-                elif first < 0:
+                    target[m, place] = 1
+                elif m < first:
                     first = m
-            else:
-                # As slices: entries of computed number would be checked for negative numbers.
-                count = blocks[n, 1]
-                source, target = values[m, at : at + count], out[m, to : to + count]
+        else:
+            count = blocks[n, 1]
+            source, target = values[:, at : at + count], out[:, to : to + count]
+            for m in range(num_rows):
                 for k in range(count):
-                    target[k] = source[k] - shift
-    return first
+                    target[m, k] = source[m, k] - shift
+    return first if first < num_rows else -1
 
 
 @kernel
@@ -84,22 +88,23 @@ def unflatten_rows(values, blocks, low, high, out):
     A one-hot block stands for its largest entry, the first of several. Other entries are brought
     within the bounds ``low[K]`` and ``high[K]`` of the point.
     """
-    for m in range(values.shape[0]):
-        for n in range(blocks.shape[0]):
-            at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
-            if size > 0:
-                source = values[m, to : to + size]
+    for n in range(blocks.shape[0]):
+        at, to, size, shift = blocks[n, 0], blocks[n, 2], blocks[n, 3], blocks[n, 4]
+        if size > 0:
+            source = values[:, to : to + size]
+            for m in range(values.shape[0]):
                 best = 0
                 for k in range(1, size):
-                    if source[k] > source[best]:
+                    if source[m, k] > source[m, best]:
                         best = k
                 out[m, at] = shift + best
-            else:
-                count = blocks[n, 1]
-                source, target = values[m, to : to + count], out[m, at : at + count]
-                least, most = low[at : at + count], high[at : at + count]
+        else:
+            count = blocks[n, 1]
+            source, target = values[:, to : to + count], out[:, at : at + count]
+            least, most = low[at : at + count], high[at : at + count]
+            for m in range(values.shape[0]):
                 for k in range(count):
-                    target[k] = min(max(source[k] + shift, least[k]), most[k])
+                    target[m, k] = min(max(source[m, k] + shift, least[k]), most[k])
 
 
 @kernel

@@ -154,24 +154,30 @@ class SuperAgentSimulation(VectorWrapper):
             slots = [member.slot for member in members]
             returns[name] = self.episodes.final_returns[:, slots].sum(axis=1)[:, None]
             active[name] = self.episodes.alive[:, slots].any(axis=1)[:, None]
+        # Only worlds that have just ended show something there.
+        seen = self._was | ~self.episodes.ended[:, None]
         return {
             **infos,
             "active": self._ordered(active),
-            "final_obs": self._shown(infos["final_obs"], self._was, self._last),
+            "final_obs": self._shown(infos["final_obs"], seen, self._last.copy()),
             "episode": {**episode, "return": self._ordered(returns)},
         }
 
     def _shown(self, obs, seen, mask):
-        """Observations of the super agents; those who are not ``seen`` [B, N] show null points."""
+        """Observations of the super agents; those who are not ``seen`` [B, N] show null points.
+
+        ``mask`` bool [B, N] is handed out.
+        """
         found = self._by_column(obs)
+        mask = mask.view(np.int8)
         for name, members in self._members.items():
             parts = {}
             for member in members:
                 part = mapped(member.of, obs[member.group.name])
                 gone = np.flatnonzero(~seen[:, member.slot])
                 parts[member.agent_id] = self._blanked(member, part, gone) if len(gone) else part
-            masks = {one.agent_id: mask[:, one.slot, None, None].view(np.int8) for one in members}
-            found[name] = {**parts, MASK: mapped(np.copy, masks)}
+            masks = {member.agent_id: mask[:, member.slot, None, None] for member in members}
+            found[name] = {**parts, MASK: masks}
         return self._ordered(found)
 
     def _blanked(self, member, part, gone):
