@@ -5,10 +5,9 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.policies.table import checked_table, empty_table, places, require_discrete
 from abmarl.sim.spaces import contains, to_gymnasium
 
 
@@ -152,7 +151,7 @@ class QTablePolicy(Policy):
         require_discrete("action_space", self.action_space)
         require_discrete("observation_space", self.observation_space)
         shape = (int(self.observation_space.n), int(self.action_space.n))
-        self.q_table = _empty_table(shape) if q_table is None else _checked_table(q_table, shape)
+        self.q_table = empty_table(shape) if q_table is None else checked_table(q_table, shape)
 
     @abstractmethod
     def choose(self, rows: np.ndarray) -> np.ndarray:
@@ -198,11 +197,11 @@ class QTablePolicy(Policy):
         Raises:
             ValueError: an observation does not lie in its space.
         """
-        return _places(self.observation_space, obs, "observation")
+        return places(self.observation_space, obs, "observation")
 
     def columns(self, actions: Any) -> np.ndarray:
         """The columns of the table that actions stand for, as `rows` for observations."""
-        return _places(self.action_space, actions, "action")
+        return places(self.action_space, actions, "action")
 
 
 class GreedyPolicy(QTablePolicy):
@@ -292,52 +291,3 @@ class EpsilonSoftPolicy(QTablePolicy):
         """
         best = self.q_table[self.rows(obs)].argmax(axis=-1) == self.columns(action)
         return (self._epsilon / self.q_table.shape[1] + (1 - self._epsilon) * best)[()]
-
-
-def require_discrete(name: str, space: spaces.Space) -> None:
-    """Refuse a space that is not `Discrete`.
-
-    Raises:
-        TypeError: it is not; says what it is.
-    """
-    if not isinstance(space, spaces.Discrete):
-        raise TypeError(
-            f"{name} must be Discrete, got {space!r:.200}; "
-            f"RavelDiscreteWrapper(sim) and vec.ravel() make Discrete spaces of others"
-        )
-
-
-def _places(space: spaces.Discrete, values: Any, kind: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" and array.size:
-        raise ValueError(f"{kind}s must be integers of {space}, got {array.dtype}")
-    places = array.astype(np.int64) - int(space.start)
-    outside = (places < 0) | (places >= int(space.n))
-    if outside.any():
-        raise ValueError(
-            f"the {kind} {array[outside].flat[0]} does not lie in the policy's space {space}"
-        )
-    return places
-
-
-def _empty_table(shape: tuple[int, int]) -> np.ndarray:
-    need, free = 8 * shape[0] * shape[1], available_memory()
-    if free is not None and need > free:
-        raise MemoryError(
-            f"a table of {shape[0]} observations and {shape[1]} actions takes "
-            f"{readable_bytes(need)}, {readable_bytes(free)} are free; "
-            f"coarser observations have fewer points"
-        )
-    return np.zeros(shape)
-
-
-def _checked_table(table: Any, shape: tuple[int, int]) -> np.ndarray:
-    if not isinstance(table, np.ndarray) or table.dtype != np.float64:
-        raise TypeError(
-            f"q_table must be a float64 array, got {getattr(table, 'dtype', type(table).__name__)}"
-        )
-    if table.shape != shape:
-        raise ValueError(
-            f"q_table must have shape {shape}, observations by actions, got {table.shape}"
-        )
-    return table

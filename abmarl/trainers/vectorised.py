@@ -61,6 +61,9 @@ class GroupPlay:
         """
         steps = min(horizon, self.vec.horizon or horizon)
         rollout = collect(self.vec, self.policies, steps, seed=seed, progress=False)
+        if rollout.interrupted:
+            # Ctrl-C ends the training and not only this rollout, of which nothing is learned.
+            raise KeyboardInterrupt
         last = np.where(rollout.ended.any(axis=0), rollout.ended.argmax(axis=0), steps - 1)
         before_end = np.arange(len(rollout.ended))[:, None] <= last
         for name, group in rollout.groups.items():

@@ -57,6 +57,24 @@ def test_actions_by_group():
     assert trainer.compute_actions(obs)["chain"].tolist() == [[0, 0], [1, 0]]
 
 
+def test_an_interrupt_ends_the_training():
+    class Impatient(Fixed):
+        calls = 0
+
+        def compute_action_batch(self, obs, count):
+            self.calls += 1
+            if self.calls == 2:
+                raise KeyboardInterrupt
+            return super().compute_action_batch(obs, count)
+
+    policy = Impatient([1, 1, 1])
+    trainer = MonteCarloTrainer(VecChain(), policy)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train(iterations=5)
+    assert policy.calls == 2
+    assert not trainer.visits.any()
+
+
 def test_what_needs_a_single_simulation(tmp_path):
     vec = VecChain()
     with pytest.raises(TypeError, match="come from generate_trajectories"):
