@@ -46,6 +46,11 @@ class Leaf:
         """Whether the entries are integers."""
         return self.low.dtype.kind == "i"
 
+    @property
+    def where(self) -> str:
+        """The path as it is written behind the name of a point."""
+        return "".join(f"[{key!r}]" for key in self.path)
+
     def value(self, points: Any) -> Any:
         """What lies at the leaf in a (nested) point or batch of points."""
         for key in self.path:
@@ -126,6 +131,7 @@ class SpaceLayout:
             points: arrays ``[*lead, *shape]``, nested as the space.
 
         Raises:
+            TypeError: an array is not of numbers, or of floats where the space has integers.
             ValueError: an array has the wrong shape.
         """
         lead = self.lead(points)
@@ -133,10 +139,15 @@ class SpaceLayout:
         for leaf in self.leaves:
             array = np.asarray(leaf.value(points))
             if array.shape != (*lead, *leaf.shape):
-                where = "".join(f"[{key!r}]" for key in leaf.path)
                 raise ValueError(
-                    f"a batch{where} must have shape {(*lead, *leaf.shape)}, got {array.shape}"
+                    f"a batch{leaf.where} must have shape {(*lead, *leaf.shape)}, got {array.shape}"
                 )
+            if array.dtype.kind not in ("biu" if leaf.integer else "biuf"):
+                kind = "integers" if leaf.integer else "numbers"
+                raise TypeError(f"a batch{leaf.where} must be of {kind}, got {array.dtype}")
+            if array.dtype == np.uint64:
+                # The numbers of every space fit int64; kernels would mix the two to floats.
+                array = array.view(np.int64)
             yield leaf, array.reshape(count, leaf.width)
 
     def _collect(self, space: Space, path: tuple[Any, ...], name: str) -> None:

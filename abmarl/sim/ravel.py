@@ -33,10 +33,9 @@ class RavelConversion(Conversion):
         super().__init__(space, name)
         for leaf in self.layout.leaves:
             if not leaf.integer or not leaf.bounded:
-                where = "".join(f"[{key!r}]" for key in leaf.path)
                 raise ValueError(
-                    f"{name}{where} is {leaf.space!r:.200}, which has no finite number of points "
-                    f"to count; only bounded integer spaces can be ravelled"
+                    f"{name}{leaf.where} is {leaf.space!r:.200}, which has no finite number of "
+                    f"points to count; only bounded integer spaces can be ravelled"
                 )
         radices = [
             int(high) - int(low) + 1

@@ -255,6 +255,41 @@ def test_batches_are_checked():
         RavelConversion(space).convert_batch({"a": a, "b": b})
 
 
+def test_batches_are_of_numbers():
+    space = Dict({"a": Discrete(3), "b": Box(-1, 1, (2,))})
+    a, b = np.zeros(4, int), np.zeros((4, 2))
+    conversion = FlattenConversion(space)
+    with pytest.raises(TypeError, match=r"a batch\['a'\] must be of integers, got float64"):
+        conversion.convert_batch({"a": a / 2, "b": b})
+    with pytest.raises(TypeError, match=r"a batch\['b'\] must be of numbers, got <U1"):
+        conversion.convert_batch({"a": a, "b": b.astype("U1")})
+    assert conversion.convert_batch({"a": a, "b": b.astype(int)}).shape == (4, 5)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint64, np.uint8, np.int16])
+def test_batches_of_all_kinds_of_integers(dtype):
+    space = Box(np.array([0, 0], dtype), np.array([1, 1], dtype), dtype=dtype)
+    points = np.array([[0, 1], [1, 1]], dtype)
+    for conversion, expected in (
+        (RavelConversion(space), [1, 3]),
+        (FlattenConversion(space), [[0, 1], [1, 1]]),
+    ):
+        assert conversion.convert_batch(points).tolist() == expected
+        back = conversion.restore_batch(np.array(expected))
+        assert back.dtype == dtype
+        assert back.tolist() == points.tolist()
+
+
+def test_large_unsigned_numbers_are_exact():
+    space = Box(2**62, 2**62 + 2**40, (1,), np.uint64)
+    points = np.array([[2**62 + 2**40 - 1]], np.uint64)
+    for conversion in (RavelConversion(space), FlattenConversion(space)):
+        assert (
+            conversion.restore_batch(conversion.convert_batch(points)).tolist() == points.tolist()
+        )
+        assert conversion.restore(conversion.convert(points[0])).tolist() == points[0].tolist()
+
+
 def test_values_of_a_batch_are_checked():
     ravel, flatten = RavelConversion(MultiDiscrete([3, 2])), FlattenConversion(Discrete(3))
     with pytest.raises(ValueError, match=r"value \(1, 2\) of the batch is 6, which does not lie"):

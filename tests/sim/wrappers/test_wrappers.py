@@ -86,7 +86,7 @@ def test_an_observation_outside_of_its_space_is_told(counting):
     sim = RavelDiscreteWrapper(counting())
     sim.reset()
     sim.unwrapped.sums["ann"] = 20
-    with pytest.raises(ValueError, match=r"agent 'ann': .* does not lie in observation_space"):
+    with pytest.raises(ValueError, match=r"agent 'ann': .* does not lie in the observation_space"):
         sim.get_obs("ann")
 
 
