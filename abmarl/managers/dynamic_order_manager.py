@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from abmarl.managers.simulation_manager import Output, SimulationManager
-from abmarl.sim.dynamic_order_simulation import DynamicOrderSimulation, next_agents
+from abmarl.sim.agent_based_simulation import DynamicOrderSimulation, next_agents
 
 
 class DynamicOrderManager(SimulationManager):

@@ -60,11 +60,12 @@ class MultiPolicyTrainer(ABC):
         self.sim = sim
         self.policies = dict(policies)
         self.policy_mapping_fn = policy_mapping_fn
-        learning = [agent_id for agent_id, agent in sim.agents.items() if is_agent(agent)]
         if vectorised:
             learning = [one for group in sim.groups.values() for one in group.agent_ids]
+        else:
+            learning = [one for one, agent in sim.agents.items() if is_agent(agent)]
         self._policy_ids = {agent_id: self._policy_id(agent_id) for agent_id in learning}
-        self._play = GroupPlay(sim, self._policy_of) if vectorised else None
+        self._play = GroupPlay(sim, self.policies, self._policy_ids) if vectorised else None
         if not vectorised:
             for agent_id in learning:
                 check_spaces(self._policy_of(agent_id), sim.agents[agent_id], f"agent {agent_id!r}")
@@ -179,11 +180,11 @@ class MultiPolicyTrainer(ABC):
         for policy_id, policy in self.policies.items():
             for side in ("observation_space", "action_space"):
                 require_discrete(f"{side} of policy {policy_id!r}", getattr(policy, side))
-        found: dict[str, list] = {policy_id: [] for policy_id in self.policies}
         if self._play is not None:
             for policy in self.policies.values():
                 policy.reset()
-            return self._play.trajectories(horizon, self._policy_ids, found, **kwargs)
+            return self._play.trajectories(horizon, **kwargs)
+        found: dict[str, list] = {policy_id: [] for policy_id in self.policies}
         observations, actions, rewards, _ = self.generate_episode(horizon, **kwargs)
         for agent_id, done in actions.items():
             # An action whose outcome was not reported before the horizon has no reward.

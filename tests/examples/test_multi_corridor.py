@@ -1,5 +1,6 @@
 import importlib
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -165,6 +166,21 @@ def test_step_before_reset():
         MultiCorridor().step({"agent0": 0})
     with pytest.raises(TypeError, match="seed must be an int"):
         MultiCorridor().reset(seed="a")
+
+
+def test_actions_by_id():
+    with pytest.raises(TypeError, match="must be a dict of agent id to action, got list"):
+        placed(0).step([1])
+
+
+def test_examples_load_on_first_use():
+    code = (
+        "import sys, abmarl.examples as e; name = 'abmarl.examples.sim';"
+        "assert name not in sys.modules; assert 'MultiCorridor' in dir(e);"
+        "e.MultiCorridor; assert name in sys.modules; assert 'matplotlib' not in sys.modules;"
+        "assert not hasattr(e, 'Corridor')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_render_draws_everybody():

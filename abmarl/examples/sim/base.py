@@ -38,11 +38,16 @@ class PlainSimulation(AgentBasedSimulation):
         """Refuse actions that cannot be processed.
 
         Raises:
+            TypeError: `action_dict` is not a dict.
             ValueError: an action does not lie in its space, or comes from an agent that is unknown
                 or done, or there was no reset.
         """
         if "reward" not in self.__dict__:
             raise ValueError("no episode is running: call reset() before step()")
+        if not isinstance(action_dict, Mapping):
+            raise TypeError(
+                f"actions must be a dict of agent id to action, got {type(action_dict).__name__}"
+            )
         for agent_id, action in action_dict.items():
             if agent_id not in self.agents:
                 raise ValueError(f"action from agent {agent_id!r}, which is not in the simulation")
