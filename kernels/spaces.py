@@ -130,3 +130,18 @@ def join_masks(first, second, out):
         for a in range(first.shape[1]):
             for b in range(width):
                 out[m, a * width + b] = first[m, a] & second[m, b]
+
+
+@kernel
+def blank_rows(gone, columns, nulls, out):
+    """Puts null points where agents are gone.
+
+    Agent j of world b, whose row is ``out[b, columns[j]]`` of [B, N, W], shows ``nulls[j]`` where
+    ``gone[b, j]``.
+    """
+    for b in range(gone.shape[0]):
+        for j in range(gone.shape[1]):
+            if gone[b, j]:
+                row, null = out[b, columns[j]], nulls[j]
+                for k in range(null.shape[0]):
+                    row[k] = null[k]

@@ -224,6 +224,7 @@ def test_without_null_observations_there_is_one_warning():
     with pytest.warns(UserWarning, match="'one' is done and has no null_observation") as told:
         obs, *_ = vec.step(still(vec))
     assert len(told) == 1
+    assert told[0].filename == __file__
     assert obs["pair"]["mask"]["one"].tolist() == [[[0]], [[0]]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

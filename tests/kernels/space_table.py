@@ -210,7 +210,46 @@ def naive_join(given):
     return [[a and b for a in one for b in other] for one, other in zip(*given, strict=True)]
 
 
+@st.composite
+def gone_agents(draw):
+    """gone [B][J], the columns of the agents among N, their null points [J][W], rows [B][N][W]."""
+    columns = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True))
+    worlds, width = draw(st.integers(1, 3)), draw(st.integers(0, 3))
+
+    def grid(entry, *sizes):
+        for size in reversed(sizes):
+            entry = st.lists(entry, min_size=size, max_size=size)
+        return draw(entry)
+
+    number = st.integers(-9, 9)
+    return (
+        grid(st.booleans(), worlds, len(columns)), columns,
+        grid(number, len(columns), width), grid(number, worlds, 5, width),
+    )  # fmt: skip
+
+
+def run_blank(given):
+    gone, columns, nulls, rows = given
+    width = len(nulls[0])
+    out = np.array(rows, np.int8).reshape(len(rows), 5, width)
+    points = np.array(nulls, int).reshape(len(nulls), width)
+    spaces.blank_rows(np.array(gone), np.array(columns), points, out)
+    return out.tolist()
+
+
+def naive_blank(given):
+    gone, columns, nulls, rows = given
+    return [
+        [
+            nulls[columns.index(n)] if n in columns and gone[b][columns.index(n)] else row
+            for n, row in enumerate(world)
+        ]
+        for b, world in enumerate(rows)
+    ]
+
+
 SPACE_TABLE = [
+    ArrayEntry("spaces.blank_rows", "", gone_agents(), run_blank, naive_blank),
     ArrayEntry("spaces.ravel_rows", "", bounded_rows(), run_ravel, naive_ravel),
     ArrayEntry("spaces.unravel_rows", "", bounded_rows(False), run_unravel, naive_unravel),
     ArrayEntry("spaces.flatten_rows", "", flat_rows(), run_flatten, naive_flatten),

@@ -2,17 +2,14 @@
 
 import dataclasses
 import warnings
-from collections import OrderedDict
 
 import numpy as np
-from gymnasium.spaces import Dict, MultiBinary
 
-from abmarl.gridworld.groups import Group
 from abmarl.gridworld.state.base import world_numbers
+from abmarl.gridworld.vector.covered import Member, parts_of, super_group
 from abmarl.gridworld.vector.wrapping import VectorWrapper, mapped
 from abmarl.sim.covers import MASK, check_covers
 from abmarl.sim.layout import SpaceLayout
-from abmarl.sim.spaces import is_given
 
 
 class SuperAgentSimulation(VectorWrapper):
@@ -46,7 +43,7 @@ class SuperAgentSimulation(VectorWrapper):
         super().__init__(vec)
         self.super_agent_mapping = check_covers(super_agent_mapping, vec.agents)
         members = {
-            agent_id: _Member(agent_id, group, k, vec.agents[agent_id].null_observation)
+            agent_id: Member(agent_id, group, k, vec.agents[agent_id].null_observation)
             for group in vec.groups.values()
             for k, agent_id in enumerate(group.agent_ids)
         }
@@ -54,6 +51,7 @@ class SuperAgentSimulation(VectorWrapper):
             name: [members.pop(agent_id) for agent_id in ids]
             for name, ids in self.super_agent_mapping.items()
         }
+        self._parts = parts_of(self._members)
         self._rest = {}
         for member in members.values():
             self._rest.setdefault(member.group.name, []).append(member.column)
@@ -63,7 +61,7 @@ class SuperAgentSimulation(VectorWrapper):
                     f"Super agent {name!r} has the name of a group with agents that nobody "
                     "covers; give it another one."
                 )
-        self.groups = {name: _super_group(name, found) for name, found in self._members.items()}
+        self.groups = {name: super_group(name, found) for name, found in self._members.items()}
         for name, columns in self._rest.items():
             group = vec.groups[name]
             ids = tuple(group.agent_ids[k] for k in columns)
@@ -169,31 +167,36 @@ class SuperAgentSimulation(VectorWrapper):
         ``mask`` bool [B, N] is handed out.
         """
         found = self._by_column(obs)
+        blanked = {name: self._blanked(part, obs[name], seen) for name, part in self._parts.items()}
         mask = mask.view(np.int8)
         for name, members in self._members.items():
-            parts = {}
-            for member in members:
-                part = mapped(member.of, obs[member.group.name])
-                gone = np.flatnonzero(~seen[:, member.slot])
-                parts[member.agent_id] = self._blanked(member, part, gone) if len(gone) else part
-            masks = {member.agent_id: mask[:, member.slot, None, None] for member in members}
-            found[name] = {**parts, MASK: masks}
+            found[name] = {
+                member.agent_id: mapped(member.of, blanked[member.group.name]) for member in members
+            }
+            found[name][MASK] = {one.agent_id: mask[:, one.slot, None, None] for one in members}
         return self._ordered(found)
 
-    def _blanked(self, member, part, gone):
-        """The observations of a member, with its null observation in the worlds ``gone``."""
-        if not is_given(member.null):
-            if not self._warned:
-                self._warned = True
-                warnings.warn(
-                    f"agent {member.agent_id!r} is done and has no null_observation: its super "
-                    "agent goes on seeing what it observes; give covered agents a null_observation",
-                    stacklevel=5,
-                )
-            return part
-        part = mapped(np.copy, part)
-        mapped(lambda array, null: array.__setitem__((gone, 0), null), part, member.null)
-        return part
+    def _blanked(self, part, obs, seen):
+        """Observations of a group, with null points where covered agents are not ``seen``."""
+        gone = ~seen[:, part.slots]
+        lacking = gone & ~part.has_null
+        if lacking.any():
+            self._warn(part.agent_ids[int(lacking.any(axis=0).argmax())])
+            gone &= part.has_null
+        if not gone.any():
+            return obs
+        obs = mapped(np.copy, obs)
+        mapped(part.blank(gone), obs, part.nulls)
+        return obs
+
+    def _warn(self, agent_id):
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"agent {agent_id!r} is done and has no null_observation: its super agent goes on "
+                "seeing what it observes; give covered agents a null_observation",
+                stacklevel=7,
+            )
 
     def _acted(self, actions):
         self._check_groups(actions)
@@ -240,38 +243,6 @@ class SuperAgentSimulation(VectorWrapper):
 
     def _ordered(self, found):
         return {name: found[name] for name in self.groups}
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Member:
-    """A learning agent: its group, its column there, and what it shows when it is done."""
-
-    agent_id: str
-    group: Group
-    column: int
-    null: dict
-
-    @property
-    def slot(self):
-        return int(self.group.slots[self.column])
-
-    def of(self, array):
-        """The agent's entries in those of its group, a view ``[B, 1, ...]``."""
-        return array[:, self.column : self.column + 1]
-
-
-def _super_group(name, members) -> Group:
-    # An OrderedDict, because gymnasium would sort the keys of another one.
-    observations = OrderedDict((one.agent_id, one.group.observation_space) for one in members)
-    observations[MASK] = Dict(OrderedDict((one.agent_id, MultiBinary(1)) for one in members))
-    return Group(
-        name=name,
-        agent_ids=(name,),
-        slots=np.array([member.slot for member in members]),
-        encoding=members[0].group.encoding,
-        observation_space=Dict(observations),
-        action_space=Dict(OrderedDict((one.agent_id, one.group.action_space) for one in members)),
-    )
 
 
 def _wide(nested):
