@@ -112,6 +112,17 @@ def test_a_world_is_the_wrapped_single_simulation(kind):
                     assert rewards[name][world, k] == sims[world].get_reward(agent_id)
 
 
+@pytest.mark.parametrize("kind", ["ravel", "flatten"])
+def test_threads_change_nothing(kind):
+    one, two = (convert(kind, vectorise(num_threads=count)) for count in (1, 2))
+    one.reset()
+    two.reset()
+    for _ in range(15):
+        outcome, other = one.step(one.sample_actions()), two.step(two.sample_actions())
+        for first, second in zip(outcome[:4], other[:4], strict=True):
+            assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
 def test_spaces_of_the_groups():
     vec = vectorise()
     name, group = next(iter(vec.groups.items()))

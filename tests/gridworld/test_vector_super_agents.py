@@ -1,4 +1,5 @@
 import copy
+import pickle
 import re
 import warnings
 
@@ -281,6 +282,18 @@ def test_states_are_saved():
     with pytest.raises(ValueError, match="different"):
         other.load_state_dict({**state, "signature": "other"})
     assert same_obs(other.state_dict(), before)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda vec: pickle.loads(pickle.dumps(vec))])
+def test_copies(duplicate):
+    vec = sim_of().vectorize(5, seed=8).super_agents(PAIR)
+    vec.reset()
+    for _ in range(3):
+        vec.step(vec.sample_actions())
+    twin = duplicate(vec)
+    for _ in range(5):
+        outcome, other = vec.step(vec.sample_actions()), twin.step(twin.sample_actions())
+        assert all(same_obs(one, two) for one, two in zip(outcome[:4], other[:4], strict=True))
 
 
 def zeros(vec):

@@ -215,10 +215,13 @@ class SuperAgentSimulation(VectorWrapper):
         for name, columns in self._rest.items():
             if len(columns) == len(self.vec.groups[name]):
                 continue
+            # A list of columns gives a copy, so what was filled in is put back.
             part = mapped(lambda array, at=columns: array[:, at], self._chosen[name])
             _fill(part, actions[name], f"actions[{name!r}]")
-            for key, array in part.items():
-                self._chosen[name][key][:, columns] = array
+            mapped(
+                lambda array, own, at=columns: array.__setitem__((slice(None), at), own),
+                self._chosen[name], part,
+            )  # fmt: skip
         whole = {
             name: actions[name] for name, group in self.vec.groups.items()
             if len(self._rest.get(name, ())) == len(group)
