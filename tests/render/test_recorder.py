@@ -137,17 +137,18 @@ def test_ctrl_c_leaves_a_playable_file(tmp_path, suffix):
                 recorder.add(image)
                 print(recorder.num_frames, flush=True)
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
-    while int(process.stdout.readline()) < 4:
-        pass
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    ) as process:
+        while int(process.stdout.readline()) < 4:
+            pass
+        os.killpg(process.pid, signal.SIGINT)
+        # Not communicate(), which leaves out lines that are in the buffer of readline().
+        out, err = process.stdout.read(), process.stderr.read()
     added = max([4, *map(int, out.split())])
     assert "KeyboardInterrupt" in err
     assert "BrokenPipe" not in err
