@@ -2,6 +2,7 @@
 
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
+from abmarl.sim.compliance import check_simulation
 
 __all__ = [
     "ActingAgent",
@@ -9,5 +10,6 @@ __all__ = [
     "AgentBasedSimulation",
     "ObservingAgent",
     "PrincipleAgent",
+    "check_simulation",
     "is_agent",
 ]
