@@ -21,31 +21,44 @@ def check_vectorised(finding: Finding, learning: list[str], num_steps: int, seed
         seed: seed of the worlds.
 
     Returns:
-        The number of steps; 0 when the simulation cannot be vectorised.
+        The number of steps; 0 when the simulation cannot be vectorised, or when its agents are
+        super agents who cannot take their turns in the order in which vectorised agents do.
 
     Raises:
         ValueError: they differ.
     """
-    vectorize = getattr(finding.sim, "vectorize", None)
     try:
-        vec = vectorize and vectorize(_WORLDS, seed=seed, copy=True)
+        vec = finding.sim.vectorize(_WORLDS, seed=seed, copy=True)
     except TypeError:
-        vec = None  # written for single worlds, which is nothing wrong
-    if vec is None:
+        return 0  # written for single worlds, which is nothing wrong
+    except AttributeError as error:
+        if error.name != "vectorize":
+            raise
+        return 0  # this one, or one that it wraps, is no grid world
+    seats = {
+        agent_id: (name, number)
+        for name, group in vec.groups.items()
+        for number, agent_id in enumerate(group.agent_ids)
+    }
+    if not _act_in_order(vec.groups, [seats[agent_id] for agent_id in learning]):
         return 0
     obs, _ = finding.call("vectorize(...).reset", vec.reset)
     record: list[tuple] = [(None, obs)]
     for _ in range(num_steps):
         actions = vec.sample_actions()
         record.append((actions, finding.call("vectorize(...).step", vec.step, actions)))
-    seats = {
-        agent_id: (name, number)
-        for name, group in vec.groups.items()
-        for number, agent_id in enumerate(group.agent_ids)
-    }
     for world in range(_WORLDS):
         _Replay(finding, learning, seats, world).run(record, seed)
     return num_steps
+
+
+def _act_in_order(groups: dict, seats: list[tuple[str, int]]) -> bool:
+    """Whether agents at these seats, one after the other, act in the order of all agents."""
+    slots = [
+        groups[name].slots.reshape(len(groups[name].agent_ids), -1)[number]
+        for name, number in seats
+    ]
+    return bool((np.diff(np.concatenate(slots)) > 0).all())
 
 
 class _Replay:
@@ -98,20 +111,30 @@ class _Replay:
             name, number = self.seats[agent_id]
             single = self.finding.obs(agent_id)
             space = self.sim.agents[agent_id].observation_space
-            for key, array in obs[name].items():
-                found = array[self.world, number].reshape(-1)
-                expected = entries(space[key], single[key])
-                if not np.array_equal(found, expected):
-                    self.refuse(f"observation[{key!r}] of {agent_id!r}", found, expected)
+            self.same_parts(space, obs[name], number, single, f"the observation of {agent_id!r}")
 
-    def action(self, agent_id: str, actions: dict) -> dict[str, Any]:
+    def action(self, agent_id: str, actions: dict) -> Any:
         """One agent's action in the form of its space."""
         name, number = self.seats[agent_id]
-        space = self.sim.agents[agent_id].action_space
-        return {
-            key: point(space[key], array[self.world, number].reshape(-1))
-            for key, array in actions[name].items()
-        }
+        return self.part(self.sim.agents[agent_id].action_space, actions[name], number)
+
+    def part(self, space: Space, batch: Any, number: int) -> Any:
+        """One agent's point in a batch, which is an array or a dict or tuple of batches."""
+        if isinstance(batch, dict):
+            return {key: self.part(space[key], batch[key], number) for key in batch}
+        if isinstance(batch, tuple):
+            return tuple(self.part(space[i], one, number) for i, one in enumerate(batch))
+        return point(space, batch[self.world, number].reshape(-1))
+
+    def same_parts(self, space: Space, batch: Any, number: int, expected: Any, what: str) -> None:
+        """Compare one agent's point in a batch with that of the single simulation."""
+        if isinstance(batch, (dict, tuple)):
+            for key in batch if isinstance(batch, dict) else range(len(batch)):
+                self.same_parts(space[key], batch[key], number, expected[key], f"{what}[{key!r}]")
+            return
+        found, value = batch[self.world, number].reshape(-1), entries(space, expected)
+        if not np.array_equal(found, value):
+            self.refuse(what, found, value)
 
     def same(self, what: str, agent_id: str, found: dict, expected: Any) -> None:
         """Compare one value of one agent."""
