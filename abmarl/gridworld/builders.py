@@ -173,14 +173,19 @@ class Builders:
             One line per row, characters separated by blanks, a dot for an empty cell.
 
         Raises:
-            TypeError, ValueError: A character is wrong, or none stands for those in a cell.
+            TypeError, ValueError: A character is wrong, none stands for those in a cell, or there
+                was no reset yet.
         """
+        if not self.store.cell.any():
+            raise ValueError("Nobody is on the grid yet; call reset() before to_map().")
         return write_map(self.grid, self._written, {} if characters is None else characters)
 
 
 def _check_overlapping(placed, overlapping):
     for one in placed:
         for first, second in itertools.combinations(one.agents, 2):
+            first.check_configured()
+            second.check_configured()
             if second.encoding not in overlapping.get(first.encoding, ()):
                 raise ValueError(
                     f"{first.id!r} (encoding {first.encoding}) and {second.id!r} (encoding "

@@ -209,7 +209,8 @@ def _is_sequence(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """A short text of a value with its type."""
-    text = " ".join(repr(value).split())
+    plain = value.item() if isinstance(value, np.generic) else value
+    text = " ".join(repr(plain).split())
     return f"{type(value).__name__} {text:.120}"
 
 

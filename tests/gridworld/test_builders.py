@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abmarl.gridworld import Grid, GridWorldSimulation, PositionState
+from abmarl.gridworld import Grid, GridWorldAgent, GridWorldSimulation, PositionState
 from tests.gridworld.replay import replay
 from tests.gridworld.small import SmartGridWorldSimulation as Smart
 from tests.gridworld.small import build, fighter, wall
@@ -264,10 +264,17 @@ def test_agents_of_two_cells_do_not_pass_for_one():
 
 def test_to_map_of_simulations_that_know_no_characters():
     sim = build([fighter("red", 1, (0, 0)), fighter("blue", 2, (2, 4))])
+    with pytest.raises(
+        ValueError, match=r"Nobody is on the grid yet; call reset\(\) before to_map"
+    ):
+        sim.to_map({1: "r", 2: "b"})
     sim.reset()
     with pytest.raises(ValueError, match=re.escape("to_map(characters={1: 'x'})")):
         sim.to_map()
     assert sim.to_map({1: "r", 2: "b"}) == "r . . . .\n. . . . .\n. . . . b\n"
+    for name, cell in (("red", (0, 0)), ("blue", (2, 4))):
+        sim.grid.remove(sim.agents[name], cell)
+    assert sim.to_map() == ". . . . .\n" * 3
 
 
 @pytest.mark.parametrize(
@@ -424,6 +431,13 @@ def test_agents_of_another_simulation_are_copied_and_keep_their_start():
     sim = from_array([["A", "."]], {"A": lambda n: other.agents["red"]})
     assert starts(sim) == {"red": [0, 0]}
     assert starts(other) == {"red": [2, 4]}
+
+
+def test_agents_in_one_cell_that_are_not_configured():
+    registry = {"A": lambda n: [fighter("a"), GridWorldAgent(id="b", encodng=2)]}
+    message = "agent 'b' (GridWorldAgent) is not configured: encoding missing; arguments that no"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        from_array([["A"]], registry)
 
 
 def test_a_bad_map_changes_no_agent():

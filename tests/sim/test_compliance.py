@@ -449,6 +449,7 @@ def test_why_a_point_is_not_in_a_space(point, reason):
         ({"a": 1}, {"b": 1}, "it has the keys ['a'] and ['b']"),
         (np.zeros((1, 2)), np.zeros((2, 1)), "it is ndarray array([[0., 0.]]) and ndarray array("),
         (None, None, None),
+        ([np.int64(3)], [np.int64(5)], "it[0] is int64 3 and int64 5"),
         ("x", "y", "it is str 'x' and str 'y'"),
     ],
 )
