@@ -264,9 +264,7 @@ def test_agents_of_two_cells_do_not_pass_for_one():
 
 def test_to_map_of_simulations_that_know_no_characters():
     sim = build([fighter("red", 1, (0, 0)), fighter("blue", 2, (2, 4))])
-    with pytest.raises(
-        ValueError, match=r"Nobody is on the grid yet; call reset"
-    ):
+    with pytest.raises(ValueError, match="Nobody is on the grid yet; call reset"):
         sim.to_map({1: "r", 2: "b"})
     sim.reset()
     with pytest.raises(ValueError, match=re.escape("to_map(characters={1: 'x'})")):
