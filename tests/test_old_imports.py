@@ -101,7 +101,7 @@ def test_former_names(old, monkeypatch):
     places = [home, abmarl.gridworld, importlib.import_module(f"abmarl.sim.gridworld.{package}")]
     for place in places:
         with pytest.warns(DeprecationWarning, match=message) as caught:
-            assert getattr(place, old) is target
+            assert issubclass(getattr(place, old), target)
         assert {one.filename for one in caught} == {__file__}
 
 
@@ -121,9 +121,18 @@ def test_former_names_in_import_statements_and_classes():
     class Walker(MovingAgent, HealthAgent):
         pass
 
-    walker = Walker(id="walker", encoding=1, move_range=1, initial_health=0.5)
-    assert isinstance(walker, HealthAgent)
-    assert walker.initial_health == 0.5
+    class Runner(HealthAgent, MovingAgent):
+        pass
+
+    for kind in (Walker, Runner):
+        walker = kind(id="walker", encoding=1, move_range=1, initial_health=0.5)
+        assert isinstance(walker, HealthAgent)
+        assert isinstance(walker, kind)
+        assert walker.initial_health == 0.5
+    plain = MovingAgent(id="plain", encoding=1, move_range=1)
+    assert isinstance(plain, HealthAgent)
+    assert not isinstance(plain, Runner)
+    assert not isinstance("plain", HealthAgent)
 
 
 def test_components_by_former_names():

@@ -48,6 +48,8 @@ def former_names_in(module: str):
         home = f"{_ROOT}.{FORMER_NAMES[name][0]}" if name in FORMER_NAMES else None
         if home is None or module not in (home, _ROOT):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(home), present_name(name))
+        package, present = importlib.import_module(home), present_name(name)
+        # A class that stands in for one that had another place among the others.
+        return getattr(package, f"_{name}", None) or getattr(package, present)
 
     return __getattr__

@@ -7,6 +7,7 @@ from abmarl.gridworld.agent.abilities import (
     TeamAgent,
 )
 from abmarl.gridworld.agent.base import GridWorldAgent
+from abmarl.gridworld.agent.health import HealthAgent as _HealthAgent  # noqa: F401
 from abmarl.gridworld.former_names import former_names_in
 
 __all__ = ["AttackingAgent", "GridObservingAgent", "GridWorldAgent", "MovingAgent", "TeamAgent"]
