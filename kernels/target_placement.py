@@ -5,8 +5,11 @@ import numpy as np
 from abmarl.kernels.cells import ravel_cell
 from abmarl.kernels.compile import kernel, rule
 from abmarl.kernels.maze import PASSAGE, WALL, grow_maze
-from abmarl.kernels.occupancy import available, enter
+from abmarl.kernels.occupancy import available, clear_world, enter
 from abmarl.kernels.placement import find_cell, is_free, list_classes, shuffle_classes
+
+# A maze may have too few walls or passages for everyone; then another one is tried, so often.
+MAZES = 32
 
 
 @rule
@@ -53,8 +56,8 @@ def next_cell(
 @kernel
 def place_around_target(
     worlds, target, barriers, clustered, scattered, in_maze, order, shuffled, alone, start, rows,
-    cols, width, pad, cell, first, next_, top, walls, traits, overlap, rng, ground, frontier,
-    ranks, ranked, cursors, failed, trouble,
+    cols, width, pad, blank, cell, first, next_, top, walls, traits, overlap, rng, ground,
+    frontier, ranks, ranked, cursors, failed, trouble,
 ):  # fmt: skip
     """Places the agents of the listed worlds on their empty grids; below 0 the list ends.
 
@@ -70,57 +73,84 @@ def place_around_target(
         b = worlds[k]
         if b < 0:
             break
-        failed[b] = -1
-        num_fixed, count = list_classes(start, target, order)
-        if shuffled:
-            shuffle_classes(b, order, num_fixed, count, rng)
-        if start[target] > 0:
-            enter(b, target, start[target], cell, first, next_, top, walls, traits)
-        for t in range(num_fixed):
-            i = order[t]
-            if failed[b] < 0:
-                if available(b, traits[i].kind, start[i], first, next_, top, traits, overlap):
-                    enter(b, i, start[i], cell, first, next_, top, walls, traits)
-                else:
-                    failed[b] = i
-        if start[target] <= 0 and failed[b] < 0:
-            p = find_cell(
-                b, traits[target].kind, alone, None, 0, rows, cols, width, pad,
-                first, next_, top, traits, overlap, rng,
+        for attempt in range(MAZES if in_maze else 1):
+            if attempt > 0:
+                clear_world(b, blank, first, top, walls, cell)
+            num_fixed, count = list_classes(start, target, order)
+            if shuffled:
+                shuffle_classes(b, order, num_fixed, count, rng)
+            failed[b] = _place_fixed(
+                b, target, num_fixed, order, alone, start, rows, cols, width, pad,
+                cell, first, next_, top, walls, traits, overlap, rng,
             )  # fmt: skip
-            if p < 0:
-                failed[b] = target
-            else:
-                enter(b, target, p, cell, first, next_, top, walls, traits)
+            if failed[b] >= 0:
+                break
+            centre = np.int64(cell[b, target])
+            if in_maze:
+                grow_maze(b, centre, rows, cols, width, pad, rng, ground, frontier)
+            if clustered or scattered:
+                sort_by_distance(centre, rows, cols, width, pad, ranks, ranked)
+                for kind in range(barriers.shape[0]):
+                    cursors[kind] = 0 if barriers[kind] else rows * cols - 1
+            failed[b] = _place_others(
+                b, num_fixed, count, barriers, clustered, scattered, in_maze, order, alone, rows,
+                cols, width, pad, cell, first, next_, top, walls, traits, overlap, rng, ground,
+                ranked, cursors,
+            )  # fmt: skip
+            if failed[b] < 0:
+                break
         if failed[b] >= 0:
             trouble[0] = 1
-            continue
-        centre = np.int64(cell[b, target])
+
+
+@rule
+def _place_fixed(
+    b, target, num_fixed, order, alone, start, rows, cols, width, pad,
+    cell, first, next_, top, walls, traits, overlap, rng,
+):  # fmt: skip
+    """Places the target and the first agents in ``order``; returns who does not fit, or -1."""
+    if start[target] > 0:
+        enter(b, target, start[target], cell, first, next_, top, walls, traits)
+    for t in range(num_fixed):
+        i = np.int64(order[t])
+        if not available(b, traits[i].kind, start[i], first, next_, top, traits, overlap):
+            return i
+        enter(b, i, start[i], cell, first, next_, top, walls, traits)
+    if start[target] <= 0:
+        p = find_cell(
+            b, traits[target].kind, alone, None, 0, rows, cols, width, pad,
+            first, next_, top, traits, overlap, rng,
+        )  # fmt: skip
+        if p < 0:
+            return np.int64(target)
+        enter(b, target, p, cell, first, next_, top, walls, traits)
+    return np.int64(-1)
+
+
+@rule
+def _place_others(
+    b, num_fixed, count, barriers, clustered, scattered, in_maze, order, alone, rows, cols, width,
+    pad, cell, first, next_, top, walls, traits, overlap, rng, ground, ranked, cursors,
+):  # fmt: skip
+    """Places the other agents in ``order``; returns who finds no cell, or -1."""
+    for t in range(num_fixed, count):
+        i = np.int64(order[t])
+        kind = traits[i].kind
+        barrier = barriers[kind]
+        wanted = 0
         if in_maze:
-            grow_maze(b, centre, rows, cols, width, pad, rng, ground, frontier)
-        if clustered or scattered:
-            sort_by_distance(centre, rows, cols, width, pad, ranks, ranked)
-            for kind in range(barriers.shape[0]):
-                cursors[kind] = 0 if barriers[kind] else rows * cols - 1
-        for t in range(num_fixed, count):
-            i = order[t]
-            kind = traits[i].kind
-            barrier = barriers[kind]
-            wanted = 0
-            if in_maze:
-                wanted = WALL if barrier else PASSAGE
-            if clustered if barrier else scattered:
-                p = next_cell(
-                    b, kind, 1 if barrier else -1, alone, ground, wanted, ranked, cursors,
-                    first, next_, top, traits, overlap,
-                )  # fmt: skip
-            else:
-                p = find_cell(
-                    b, kind, alone, ground, wanted, rows, cols, width, pad,
-                    first, next_, top, traits, overlap, rng,
-                )  # fmt: skip
-            if p < 0:
-                failed[b] = i
-                trouble[0] = 1
-                break
-            enter(b, i, p, cell, first, next_, top, walls, traits)
+            wanted = WALL if barrier else PASSAGE
+        if clustered if barrier else scattered:
+            p = next_cell(
+                b, kind, 1 if barrier else -1, alone, ground, wanted, ranked, cursors,
+                first, next_, top, traits, overlap,
+            )  # fmt: skip
+        else:
+            p = find_cell(
+                b, kind, alone, ground, wanted, rows, cols, width, pad,
+                first, next_, top, traits, overlap, rng,
+            )  # fmt: skip
+        if p < 0:
+            return i
+        enter(b, i, p, cell, first, next_, top, walls, traits)
+    return np.int64(-1)

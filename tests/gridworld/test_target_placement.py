@@ -143,7 +143,7 @@ def mazes(draw):
         "rows": rows,
         "cols": cols,
         "barriers": draw(st.integers(0, (rows // 2) * (cols // 2) - 1)),
-        "free": draw(st.integers(0, int((rows * cols) ** 0.5) - 2)),
+        "free": draw(st.integers(0, rows * cols // 3 - 1)),
         "cluster_barriers": draw(st.booleans()),
         "scatter_free_agents": draw(st.booleans()),
     }

@@ -3,8 +3,22 @@
 from .maze import grow_maze
 from .placement import NoCellLeft, is_free, random_cell
 
+MAZES = 32  # so many are tried where one has no room for everyone
 
-def reset_around_target(
+
+def reset_around_target(world, stream, in_maze=False, **parameters):
+    """Place every agent anew, in one of several mazes if need be; see ``place_once``."""
+    for attempt in range(MAZES if in_maze else 1):
+        try:
+            return place_once(world, stream, in_maze=in_maze, **parameters)
+        except NoCellLeft as error:
+            start = world.agents[error.agent].initial_position
+            hopeless = start is not None or error.agent == parameters["target"]
+            if hopeless or not in_maze or attempt == MAZES - 1:
+                raise
+
+
+def place_once(
     world,
     stream,
     target,
