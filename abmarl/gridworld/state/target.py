@@ -59,7 +59,7 @@ class TargetBarriersFreePlacementState(PositionState):
 
     def _encodings(self, name, given) -> set:
         given = () if given is None else given
-        given = given if isinstance(given, set | frozenset | list | tuple) else {given}
+        given = given if isinstance(given, set | frozenset | list | tuple) else (given,)
         kinds = self.store.kinds.tolist()
         for value in given:
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
