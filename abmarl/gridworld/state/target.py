@@ -123,8 +123,9 @@ class MazePlacementState(TargetBarriersFreePlacementState):
     def may_fail(self):
         """Not where there is room for everyone.
 
-        There is a wall in every square of 2 x 2 cells. Of ten thousand small mazes one or so has
-        passages on less than a third of its cells: 32 such mazes in a row do not happen.
+        There is a wall in every square of 2 x 2 cells. Passages can be few where a maze encloses
+        itself, but on less than a third of the cells in at most 2 of 100,000 mazes (measured, on
+        7 x 7 cells; in none on other grids): 32 of those in a row do not happen.
         """
         store = self.store
         others = np.arange(store.num_agents) != self._target
