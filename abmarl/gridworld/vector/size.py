@@ -19,8 +19,8 @@ def bytes_per_world(sim) -> int:
     size += turns.turns.nbytes + turns.num_turns.nbytes
     for part in (*sim.states, *sim.actors.values(), *sim.observers, *sim.dones):
         size += _scratch(part)
-    # A step that may fail is made with a copy of the state at hand.
-    return size + kept if sim.runs_foreign_code else size
+    # A reset, and a step that may fail, is made with a copy of the state at hand.
+    return size + kept
 
 
 def _entries(channels) -> int:
