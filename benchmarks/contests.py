@@ -12,6 +12,7 @@ import numpy as np
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
 from benchmarks.interleaved import Contest
+from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
 
@@ -177,6 +178,12 @@ def sampling():
     return Contest(vec.sample_actions, lambda: reference.sample(generator, shape, low, high))
 
 
+def converted(kind):
+    """A contest of ravelling or flattening 24,000 observations, against one at a time."""
+    points = kind()
+    return Contest(points.batch, points.one_by_one)
+
+
 def _steps(play, count):
     return lambda: sum(play.step() for _ in range(count))
 
@@ -245,6 +252,8 @@ CONTESTS = {
     "action masks": masks,
     "random turns": turns,
     "sampled actions": sampling,
+    "ravel": lambda: converted(Ravelled),
+    "flatten": lambda: converted(Flattened),
     "vectorised / single": vectorised,
     "two threads / one": threads,
     "blockers / none": blockers,

@@ -57,8 +57,8 @@ class Form:
         if isinstance(self.space, Discrete):
             return Discrete(int(self.space.n), start=int(self.space.start), dtype=self.dtype)
         if isinstance(self.space, Box):
-            shape = self.shape
-            return Box(self.low.reshape(shape), self.high.reshape(shape), shape, self.dtype)
+            sides = (side.reshape(self.shape).astype(self.dtype) for side in (self.low, self.high))
+            return Box(*sides, self.shape, self.dtype)
         return self.space
 
     def put(self, value, flat, at) -> bool:

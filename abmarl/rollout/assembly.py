@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from abmarl.rollout.channels import channels_of
 from abmarl.rollout.columns import Rollout, RolloutGroup
 from abmarl.rollout.episodes import Episodes
 from abmarl.rollout.space_json import space_from_json
@@ -28,7 +29,10 @@ def assemble(metadata: dict[str, Any], arrays: dict[tuple[str, ...], np.ndarray]
 
     def channels(kind: str, space: str) -> dict[str, dict[str, np.ndarray]]:
         return {
-            name: {channel: arrays[kind, name, channel] for channel in getattr(group, space)}
+            name: {
+                channel: arrays[kind, name, channel]
+                for channel in channels_of(getattr(group, space))
+            }
             for name, group in groups.items()
         }
 

@@ -80,11 +80,12 @@ def collect(
 
     Args:
         vec: A vectorised simulation that resets its worlds itself (``autoreset=True``).
-        policies: How each group acts: a dict from its name to ``"random"``, ``"heuristic"`` or a
-            callable ``(observations, active) -> actions``. Observations are ``{channel:
-            [B, n, ...]}``, active is bool [B, n], actions are ``{channel: [B, n, ...]}``; rows of
-            agents that are not active do not matter but must lie in the space. Observations are
-            the engine's own arrays: copy what you keep. An object with ``bind(vec, group_name)``
+        policies: How each group acts: a dict from its name to ``"random"``, ``"heuristic"``, a
+            `Policy` or a callable ``(observations, active) -> actions``. Observations are
+            ``{channel: [B, n, ...]}`` (an array [B, n, ...] where the space has no channels),
+            active is bool [B, n], actions are as observations; rows of agents that are not active
+            do not matter but must lie in the space. Observations are the engine's own arrays:
+            copy what you keep. An object with ``bind(vec, group_name)``
             is bound first. Groups that are not named act at random; None means all do; one entry
             instead of a dict is for all groups.
         num_steps: How many steps, at least 1.

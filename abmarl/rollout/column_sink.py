@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from abmarl.rollout.channels import at, channels_of
 from abmarl.rollout.columns import Rollout, RolloutGroup
 from abmarl.rollout.size import column_dtype
 
@@ -31,7 +32,7 @@ class ColumnSink:
             return {
                 name: {
                     channel: np.empty((rows, worlds, len(group), *space.shape), column_dtype(space))
-                    for channel, space in getattr(group, kind).items()
+                    for channel, (_, space) in channels_of(getattr(group, kind)).items()
                 }
                 for name, group in self.groups.items()
             }
@@ -42,6 +43,14 @@ class ColumnSink:
                 for name, group in self.groups.items()
             }
 
+        def paths(kind: str) -> dict[str, dict[str, tuple]]:
+            return {
+                name: {key: path for key, (path, _) in channels_of(getattr(group, kind)).items()}
+                for name, group in self.groups.items()
+            }
+
+        self.observation_paths = paths("observation_space")
+        self.action_paths = paths("action_space")
         self.observations = columns("observation_space", num_steps + 1)
         self.actions = columns("action_space", num_steps)
         self.rewards = flags(np.float64)
@@ -67,7 +76,7 @@ class ColumnSink:
         observations, rewards, terminated, truncated, infos = result
         for name, channels in self.actions.items():
             for channel, column in channels.items():
-                column[step] = actions[name][channel]
+                column[step] = at(actions[name], self.action_paths[name][channel])
             self.rewards[name][step] = rewards[name]
             self.terminated[name][step] = terminated[name]
             self.truncated[name][step] = truncated[name]
@@ -79,7 +88,8 @@ class ColumnSink:
             for name, channels in self.finals.items():
                 for channel, rows in channels.items():
                     kind = self.observations[name][channel].dtype
-                    rows.append(infos["final_obs"][name][channel][worlds].astype(kind))
+                    final = at(infos["final_obs"][name], self.observation_paths[name][channel])
+                    rows.append(final[worlds].astype(kind))
             self.final_index.append(np.stack([np.full_like(worlds, step), worlds], axis=1))
 
     def finish(self, steps: int, **facts: Any) -> Rollout:
@@ -122,4 +132,4 @@ class ColumnSink:
     def _observe(self, row: int, observations: dict) -> None:
         for name, channels in self.observations.items():
             for channel, column in channels.items():
-                column[row] = observations[name][channel]
+                column[row] = at(observations[name], self.observation_paths[name][channel])

@@ -16,14 +16,14 @@ class RolloutGroup:
 
     Attributes:
         ids: The agents' ids, in the order of the second last agent axis of the columns.
-        observation_space: gymnasium Dict of one agent.
-        action_space: gymnasium Dict of one agent.
+        observation_space: gymnasium space of one agent.
+        action_space: gymnasium space of one agent.
         encoding: The encoding of its agents.
     """
 
     ids: tuple[str, ...]
-    observation_space: spaces.Dict
-    action_space: spaces.Dict
+    observation_space: spaces.Space
+    action_space: spaces.Space
     encoding: int | None = None
 
     def __len__(self) -> int:
@@ -36,6 +36,7 @@ class Rollout:
 
     Attributes:
         observations: group -> channel -> [T, B, n, ...], what the agents saw before each step.
+            A space without channels, as in a ravelled simulation, is one: ``"point"``.
         last_observations: group -> channel -> [B, n, ...], what they see after the last one.
         actions: group -> channel -> [T, B, n, ...].
         rewards: group -> float64 [T, B, n].

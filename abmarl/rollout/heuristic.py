@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from abmarl.rollout.channels import POINT
+
 WINDOW = "position_centered_encoding"
 OUT_OF_BOUNDS, MASKED, EMPTY = -1, -2, 0
 
@@ -45,13 +47,14 @@ class HeuristicPolicy:
             ValueError: When the group has other channels than it can work with.
         """
         group = vec.groups[group_name]
-        window = group.observation_space.spaces.get(WINDOW)
+        seen = getattr(group.observation_space, "spaces", {POINT: group.observation_space})
+        window = seen.get(WINDOW)
         if window is None:
             raise ValueError(
                 f"the heuristic policy needs the observation channel {WINDOW!r}; group "
-                f"{group_name!r} has {sorted(map(str, group.observation_space.spaces))}"
+                f"{group_name!r} has {sorted(map(str, seen))}"
             )
-        self.channels = dict(group.action_space.spaces)
+        self.channels = dict(getattr(group.action_space, "spaces", {POINT: group.action_space}))
         self._check_channels(group_name)
         self.side = window.shape[0]
         traits = vec.store.traits[np.asarray(group.slots)[0]]

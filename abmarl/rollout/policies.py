@@ -1,4 +1,7 @@
-"""Who decides: policies that act for a whole group at once."""
+"""Who decides: policies that act for a whole group at once.
+
+Those of `abmarl.policies` act for one agent; `AgentPolicies` lets them act for a group.
+"""
 
 import difflib
 import inspect
@@ -7,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-Policy = Callable[[dict[str, np.ndarray], np.ndarray], dict[str, np.ndarray]]
+from abmarl.policies.policy import Policy
+from abmarl.rollout.agent_policies import AgentPolicies
+
+GroupPolicy = Callable[[Any, np.ndarray], Any]
 
 
-class RandomPolicy:
+class SampledActions:
     """Uniformly random actions from the simulation's own action sampling streams."""
 
     def bind(self, vec: Any, group_name: str) -> None:
         """Act for this group of this simulation."""
         self.vec, self.group_name = vec, group_name
 
-    def __call__(
-        self, observations: dict[str, np.ndarray], active: np.ndarray
-    ) -> dict[str, np.ndarray]:
+    def __call__(self, observations: Any, active: np.ndarray) -> Any:
         """Random actions; observations do not matter.
 
         Args:
@@ -27,7 +31,7 @@ class RandomPolicy:
             active: bool [B, n].
 
         Returns:
-            channel -> [B, n, ...].
+            Arrays [B, n, ...], nested as the action space.
         """
         return self.vec.sample_actions()[self.group_name]
 
@@ -39,23 +43,23 @@ def _heuristic() -> Any:
 
 
 # Policies that ship, by the name they are asked for.
-SHIPPED: dict[str, Callable[[], Any]] = {"random": RandomPolicy, "heuristic": _heuristic}
+SHIPPED: dict[str, Callable[[], Any]] = {"random": SampledActions, "heuristic": _heuristic}
 
 
-def bind_policies(vec: Any, policies: Any) -> dict[str, Policy]:
+def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
     """One policy per group, bound to it.
 
     Args:
         vec: A vectorised simulation.
         policies: None, one entry for all groups, or a dict from group names to entries, where an
-            entry is the name of a shipped policy or a callable.
+            entry is the name of a shipped policy, a `Policy` or a callable.
 
     Returns:
         group -> policy, for every group.
 
     Raises:
         ValueError: For a group or a name that does not exist.
-        TypeError: For an entry that is neither a name nor callable.
+        TypeError: For an entry that is none of these.
     """
     if policies is None:
         policies = {}
@@ -70,7 +74,7 @@ def bind_policies(vec: Any, policies: Any) -> dict[str, Policy]:
     return {name: _bound(vec, name, policies.get(name, "random")) for name in vec.groups}
 
 
-def _bound(vec: Any, group: str, entry: Any) -> Policy:
+def _bound(vec: Any, group: str, entry: Any) -> GroupPolicy:
     if isinstance(entry, str):
         if entry not in SHIPPED:
             raise ValueError(
@@ -78,10 +82,12 @@ def _bound(vec: Any, group: str, entry: Any) -> Policy:
                 f"{', '.join(map(repr, SHIPPED))}"
             )
         entry = SHIPPED[entry]()
+    if isinstance(entry, Policy):
+        entry = AgentPolicies(entry)
     if isinstance(entry, type) or not callable(entry):
         raise TypeError(
-            f"the policy of group {group!r} must be a name or a callable (observations, active) "
-            f"-> actions, not {entry!r}"
+            f"the policy of group {group!r} must be a name, a Policy or a callable "
+            f"(observations, active) -> actions, not {entry!r}"
         )
     if hasattr(entry, "bind"):
         entry.bind(vec, group)
@@ -103,7 +109,7 @@ def _check_parameters(policy: Any, group: str) -> None:
 
 
 def choose_actions(
-    vec: Any, policies: dict[str, Policy], observations: dict, active: dict
+    vec: Any, policies: dict[str, GroupPolicy], observations: dict, active: dict
 ) -> dict[str, dict[str, np.ndarray]]:
     """The actions of all groups.
 
@@ -112,7 +118,7 @@ def choose_actions(
     sampled = None
     actions = {}
     for name, policy in policies.items():
-        if type(policy) is RandomPolicy and policy.vec is vec:
+        if type(policy) is SampledActions and policy.vec is vec:
             if sampled is None:
                 sampled = vec.sample_actions()
             actions[name] = sampled[name]

@@ -6,6 +6,7 @@ import numpy as np
 from gymnasium import spaces
 
 from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.rollout.channels import channels_of
 
 # What final observations may take is known only at the end. An episode is taken to last this many
 # steps on average when memory is checked beforehand.
@@ -40,9 +41,9 @@ def row_nbytes(vec: Any) -> dict[str, int]:
     """Bytes that one world takes per step: ``{"observations": ..., "rest": ...}``."""
     seen, rest = 0, 1  # one byte: ended
     for group in vec.groups.values():
-        for space in group.observation_space.values():
+        for _, space in channels_of(group.observation_space).values():
             seen += len(group) * int(np.prod(space.shape)) * column_dtype(space).itemsize
-        for space in group.action_space.values():
+        for _, space in channels_of(group.action_space).values():
             rest += len(group) * int(np.prod(space.shape)) * column_dtype(space).itemsize
         rest += len(group) * (8 + 3)  # rewards; terminated, truncated, active
     return {"observations": seen, "rest": rest}

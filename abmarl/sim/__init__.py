@@ -1,12 +1,13 @@
 """Agents and the interface of a simulation."""
 
-from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation, DynamicOrderSimulation
 from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
 
 __all__ = [
     "ActingAgent",
     "Agent",
     "AgentBasedSimulation",
+    "DynamicOrderSimulation",
     "ObservingAgent",
     "PrincipleAgent",
     "is_agent",

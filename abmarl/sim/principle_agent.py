@@ -189,10 +189,7 @@ class PrincipleAgent:
         return space
 
     def _check_null(self, name: str, point: Any, space_name: str, space: Space) -> None:
-        # {} is what components fill in; nothing filled in means that there is no null point.
-        if point is None or (isinstance(point, dict) and not point):
-            return
-        if not spaces.known_to_contain(space, point):
+        if spaces.is_given(point) and not spaces.known_to_contain(space, point):
             raise ValueError(
                 f"{name} of agent {self.id!r} is {point!r:.200}, "
                 f"which does not lie in its {space_name} {space!r:.200}"

@@ -93,6 +93,14 @@ def contains(space: Space, point: Any) -> bool:
     return space.contains(point)
 
 
+def is_given(null: Any) -> bool:
+    """Tell whether an agent's null point is one: None and {} mean that there is none.
+
+    {} is what components fill in; nothing filled in means that there is no null point.
+    """
+    return null is not None and not (isinstance(null, dict) and not null)
+
+
 def known_to_contain(space: Space, point: Any) -> bool:
     """Tell what `contains` tells, looking only once at a point that many agents share.
 

@@ -192,8 +192,8 @@ def test_the_alive_curve_grows():
             ValueError,
             "no policy 'heuristc' for group 'red' (did you mean 'heuristic'?); there are",
         ),
-        ({"red": 3}, TypeError, "the policy of group 'red' must be a name or a callable"),
-        (dict, TypeError, "the policy of group 'red' must be a name or a callable"),
+        ({"red": 3}, TypeError, "the policy of group 'red' must be a name, a Policy or a callable"),
+        (dict, TypeError, "the policy of group 'red' must be a name, a Policy or a callable"),
     ],
 )
 def test_policies_that_do_not_exist(vec, policies, error, message):

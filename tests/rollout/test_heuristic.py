@@ -12,7 +12,7 @@ import pytest
 from fake_vec import TRAITS, FakeGroup
 from gymnasium.spaces import Box, Dict, Discrete
 
-from abmarl.rollout import HeuristicPolicy, RandomPolicy, collect
+from abmarl.rollout import HeuristicPolicy, SampledActions, collect
 
 WINDOW = "position_centered_encoding"
 ME, TARGET, DANGER, OTHER = 1, 2, 3, 4
@@ -207,6 +207,6 @@ def test_what_it_cannot_do(vec, channels):
 
 def test_a_random_policy_on_its_own(vec):
     vec.reset()
-    made = RandomPolicy()
+    made = SampledActions()
     made.bind(vec, "blue")
     assert made({}, np.ones((6, 2), bool))["move"].shape == (6, 2)

@@ -15,10 +15,11 @@ from abmarl.gridworld.vector.sampling import Masks, Sampler
 from abmarl.gridworld.vector.shard import Shard
 from abmarl.gridworld.vector.size import check_memory
 from abmarl.gridworld.vector.threads import Crew, thread_count
+from abmarl.gridworld.vector.wrapping import Wrappable
 from abmarl.sim.agents import is_agent
 
 
-class VectorSimulation:
+class VectorSimulation(Wrappable):
     """B worlds of one simulation, stepped together.
 
     Everything is keyed by group: ``obs[group][channel]`` and ``actions[group][channel]`` are

@@ -1,0 +1,1 @@
+"""Simulations without a grid world's components: plain implementations of the interface."""

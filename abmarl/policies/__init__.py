@@ -1,0 +1,11 @@
+"""Policies: what an agent does, given what it sees."""
+
+from abmarl.policies.policy import (
+    EpsilonSoftPolicy,
+    GreedyPolicy,
+    Policy,
+    QTablePolicy,
+    RandomPolicy,
+)
+
+__all__ = ["EpsilonSoftPolicy", "GreedyPolicy", "Policy", "QTablePolicy", "RandomPolicy"]

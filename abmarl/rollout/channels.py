@@ -1,0 +1,40 @@
+"""The channels of a space: what becomes a column of its own in a rollout."""
+
+from typing import Any
+
+from gymnasium import spaces
+
+# The only channel of a space that is not a Dict, as ravelled and flattened simulations have them.
+POINT = "point"
+
+
+def channels_of(space: spaces.Space) -> dict[Any, tuple[tuple, spaces.Space]]:
+    """The parts of a space that are one array each.
+
+    Args:
+        space: of one agent.
+
+    Returns:
+        channel -> (path, space). The path leads to the channel's array in nested arrays. A key of
+        a `Dict` is the channel's name, nested ones are joined by a dot; a space that is not nested
+        is the channel ``"point"``.
+    """
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        return {POINT: ((), space)}
+    found = {}
+    for key, part in _parts(space):
+        for inner, (path, leaf) in channels_of(part).items():
+            nested = isinstance(part, spaces.Dict | spaces.Tuple)
+            found[f"{key}.{inner}" if nested else key] = ((key, *path), leaf)
+    return found
+
+
+def at(nested: Any, path: tuple) -> Any:
+    """The array that a path leads to."""
+    for key in path:
+        nested = nested[key]
+    return nested
+
+
+def _parts(space: spaces.Dict | spaces.Tuple) -> list[tuple[Any, spaces.Space]]:
+    return list(space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces))

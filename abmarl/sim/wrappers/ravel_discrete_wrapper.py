@@ -1,0 +1,67 @@
+"""Wrappers that turn complex discrete spaces into plain numbers, as tabular methods want them."""
+
+from typing import Any
+
+from gymnasium.spaces import Discrete
+
+from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
+
+
+class RavelDiscreteWrapper(ConversionWrapper):
+    """Turns observation and action spaces into `Discrete` ones; see `RavelConversion`.
+
+    Null observations and null actions become numbers too.
+
+    Args:
+        sim: the simulation to wrap.
+
+    Raises:
+        TypeError: `sim` is not a simulation, or a space is of a kind that cannot be ravelled.
+        ValueError: a space is not of integers, not bounded, or has too many points.
+    """
+
+    def _conversion(self, space: Any, name: str) -> RavelConversion:
+        return RavelConversion(space, name)
+
+    def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
+        """Many worlds of the inner simulation at once, ravelled in the same way."""
+        inner = self.sim.vectorize(num_envs, **kwargs)
+        return inner.ravel(observations=self.converts_observations)
+
+
+class RavelDiscreteActionWrapper(RavelDiscreteWrapper):
+    """Turns action spaces into `Discrete` ones and leaves observations alone.
+
+    Args:
+        sim: the simulation to wrap.
+    """
+
+    converts_observations = False
+
+
+def ravel_space(space: Any) -> Discrete:
+    """Return the `Discrete` space that a space is ravelled to.
+
+    Raises:
+        TypeError, ValueError: see `RavelConversion`.
+    """
+    return RavelConversion(space).target
+
+
+def ravel(space: Any, point: Any) -> int:
+    """Return the number of a point of a space.
+
+    Raises:
+        TypeError, ValueError: the space cannot be ravelled, or the point does not lie in it.
+    """
+    return RavelConversion(space).convert(point)
+
+
+def unravel(space: Any, point: int) -> Any:
+    """Return the point of a space that has the given number.
+
+    Raises:
+        TypeError, ValueError: the space cannot be ravelled, or has no point of that number.
+    """
+    return RavelConversion(space).restore(point)

@@ -1,0 +1,130 @@
+"""Monte Carlo control: learn a table of values from whole episodes."""
+
+from typing import Any
+
+import numpy as np
+
+from abmarl.algs.monte_carlo import first_visit_update, off_policy_update
+from abmarl.algs.trajectories import Trajectories
+from abmarl.policies.policy import GreedyPolicy, Policy, QTablePolicy
+from abmarl.trainers.base import SinglePolicyTrainer, check_horizon
+
+
+class MonteCarloTrainer(SinglePolicyTrainer):
+    """Monte Carlo control with one policy for all agents.
+
+    Every agent's part of an episode is an episode of the algorithm. With a vectorised simulation an
+    iteration is an episode of every world, and the table changes after all of them.
+
+    Args:
+        sim: a simulation manager, or a vectorised simulation, with `Discrete` spaces.
+        policy: how the agents act. On-policy control improves it and so needs one that reads a
+            table: `EpsilonSoftPolicy`. Off-policy control works with every policy that can tell a
+            ``probability(obs, action)``; it must take any action now and then.
+
+    Attributes:
+        target_policy: the `GreedyPolicy` that off-policy control improves. It shares the table of
+            a policy that has one.
+        visits: int64 [observations, actions], how many returns on-policy control has seen.
+        weights: float64 [observations, actions], the weights that off-policy control has summed up.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or a space of the policy is not `Discrete`.
+        ValueError: an agent has other spaces than the policy.
+    """
+
+    def __init__(self, sim: Any, policy: Policy) -> None:
+        super().__init__(sim, policy)
+        self.target_policy = GreedyPolicy(
+            policy.action_space,
+            policy.observation_space,
+            policy.q_table if isinstance(policy, QTablePolicy) else None,
+        )
+        self.visits: np.ndarray | None = None
+        self.weights: np.ndarray | None = None
+
+    def train(
+        self,
+        iterations: int = 10_000,
+        gamma: float = 0.9,
+        off_policy: bool = False,
+        horizon: int = 200,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> np.ndarray:
+        """Play and learn. Training again goes on with what was learned.
+
+        Args:
+            iterations: how many episodes; with a vectorised simulation, of each world.
+            gamma: discount, in [0, 1].
+            off_policy: whether to learn the greedy policy from what the trainer's policy does
+                (Sutton and Barto, section 5.7); else the trainer's policy itself is improved, by
+                first visits (section 5.4).
+            horizon: steps after which an episode ends at the latest.
+            seed: seed of the simulation in the first iteration; None goes on with its random
+                stream. The policy has a seed of its own.
+            **kwargs: for `generate_trajectories`.
+
+        Returns:
+            float64 [iterations], the sum of an episode's rewards, mean over agents and worlds.
+
+        Raises:
+            TypeError: a number is of the wrong kind, or the policy cannot be used in this way.
+            ValueError: a number is out of its range.
+        """
+        check_horizon(iterations, "iterations")
+        check_horizon(horizon)
+        if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
+            raise TypeError(f"gamma must be a number, got {gamma!r:.60}")
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"gamma must lie in [0, 1], got {gamma}")
+        learn = self._learn_off_policy if off_policy else self._learn_on_policy
+        self._check_policy(off_policy)
+        means = np.empty(iterations)
+        for i in range(iterations):
+            seeded = kwargs if seed is None or i else {**kwargs, "seed": seed}
+            episodes = self.generate_trajectories(horizon, **seeded)["policy"]
+            learn(episodes, gamma)
+            total = np.where(episodes.valid, episodes.rewards, 0.0).sum()
+            means[i] = total / max(len(episodes), 1)
+        return means
+
+    def _check_policy(self, off_policy: bool) -> None:
+        shape = self.target_policy.q_table.shape
+        if off_policy:
+            if not hasattr(self.policy, "probability"):
+                raise TypeError(
+                    f"off-policy control needs a policy with probability(obs, action), as "
+                    f"EpsilonSoftPolicy and RandomPolicy have, got {type(self.policy).__name__}"
+                )
+            if self.weights is None:
+                self.weights = np.zeros(shape)
+            return
+        if not isinstance(self.policy, QTablePolicy):
+            raise TypeError(
+                f"on-policy control improves the table of a policy such as EpsilonSoftPolicy, "
+                f"{type(self.policy).__name__} has none; use train(off_policy=True)"
+            )
+        if self.visits is None:
+            self.visits = np.zeros(shape, np.int64)
+
+    def _learn_on_policy(self, episodes: Trajectories, gamma: float) -> None:
+        first_visit_update(self.policy.q_table, self.visits, self._placed(episodes), gamma)
+
+    def _learn_off_policy(self, episodes: Trajectories, gamma: float) -> None:
+        valid = episodes.valid
+        chances = np.ones(valid.shape)
+        chances[valid] = self.policy.probability(
+            episodes.observations[valid], episodes.actions[valid]
+        )
+        off_policy_update(
+            self.target_policy.q_table, self.weights, self._placed(episodes), chances, gamma
+        )
+
+    def _placed(self, episodes: Trajectories) -> Trajectories:
+        """The same with rows and columns of the table."""
+        valid = episodes.valid
+        rows, columns = np.zeros(valid.shape, np.int64), np.zeros(valid.shape, np.int64)
+        rows[valid] = self.target_policy.rows(episodes.observations[valid])
+        columns[valid] = self.target_policy.columns(episodes.actions[valid])
+        return Trajectories(rows, columns, episodes.rewards, episodes.lengths)
