@@ -1,7 +1,16 @@
 """The grid world: components over a store of arrays."""
 
-from abmarl.gridworld.actor import AttackOutcome, BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.actor import (
+    AttackOutcome,
+    BinaryAttackActor,
+    CrossMoveActor,
+    EncodingBasedAttackActor,
+    MoveActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
+)
 from abmarl.gridworld.agent import (
+    AmmoAgent,
     AttackingAgent,
     GridObservingAgent,
     GridWorldAgent,
@@ -13,6 +22,9 @@ from abmarl.gridworld.done import ActiveDone, OneTeamRemainingDone, TargetEncodi
 from abmarl.gridworld.fields import Field
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.observer import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
@@ -23,11 +35,16 @@ from abmarl.gridworld.state import HealthState, PositionState, TeamState
 from abmarl.gridworld.vector import VectorSimulation
 
 __all__ = [
+    "AbsoluteEncodingObserver",
+    "AbsolutePositionObserver",
     "ActiveDone",
+    "AmmoAgent",
+    "AmmoObserver",
     "AttackOutcome",
     "AttackingAgent",
     "BinaryAttackActor",
     "CrossMoveActor",
+    "EncodingBasedAttackActor",
     "Field",
     "Grid",
     "GridObservingAgent",
@@ -39,6 +56,8 @@ __all__ = [
     "OneTeamRemainingDone",
     "PositionCenteredEncodingObserver",
     "PositionState",
+    "RestrictedSelectiveAttackActor",
+    "SelectiveAttackActor",
     "SmartGridWorldSimulation",
     "StackedPositionCenteredEncodingObserver",
     "TargetEncodingInactiveDone",

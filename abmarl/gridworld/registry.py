@@ -2,7 +2,15 @@
 
 import difflib
 
-from abmarl.gridworld.actor import ActorBase, BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.actor import (
+    ActorBase,
+    BinaryAttackActor,
+    CrossMoveActor,
+    EncodingBasedAttackActor,
+    MoveActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
+)
 from abmarl.gridworld.done import (
     ActiveDone,
     DoneBase,
@@ -10,6 +18,9 @@ from abmarl.gridworld.done import (
     TargetEncodingInactiveDone,
 )
 from abmarl.gridworld.observer import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     ObserverBase,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
@@ -71,9 +82,15 @@ for _component in (
     MoveActor,
     CrossMoveActor,
     BinaryAttackActor,
+    EncodingBasedAttackActor,
+    SelectiveAttackActor,
+    RestrictedSelectiveAttackActor,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     ActiveDone,
     OneTeamRemainingDone,
     TargetEncodingInactiveDone,

@@ -18,6 +18,7 @@ TRAITS = np.dtype(
         ("move_range", np.int32),
         ("attack_range", np.int32),
         ("simultaneous_attacks", np.int32),
+        ("initial_ammo", np.int32),
         ("view_range", np.int16),
         ("kind", np.int16),
         ("blocking", np.bool_),

@@ -235,7 +235,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         store = self._arrays
         slot = store.index[agent_id]
         if self._obs_version != store.version:
-            self._obs_rows = [(one.key, one.rows(), one.row) for one in self.observers]
+            self._obs_rows = [(one.key, one.waiting(), one.row) for one in self.observers]
             self._obs_version = store.version
         obs = {}
         for key, rows, row_of in self._obs_rows:

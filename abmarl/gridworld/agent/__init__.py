@@ -1,6 +1,7 @@
 """The agents of the grid world: sums of abilities, data without behaviour."""
 
 from abmarl.gridworld.agent.abilities import (
+    AmmoAgent,
     AttackingAgent,
     GridObservingAgent,
     MovingAgent,
@@ -8,4 +9,11 @@ from abmarl.gridworld.agent.abilities import (
 )
 from abmarl.gridworld.agent.base import GridWorldAgent
 
-__all__ = ["AttackingAgent", "GridObservingAgent", "GridWorldAgent", "MovingAgent", "TeamAgent"]
+__all__ = [
+    "AmmoAgent",
+    "AttackingAgent",
+    "GridObservingAgent",
+    "GridWorldAgent",
+    "MovingAgent",
+    "TeamAgent",
+]

@@ -1,7 +1,9 @@
 """What agents of the grid world can do: classes to be combined."""
 
+import numpy as np
+
 from abmarl.gridworld.agent.base import GridWorldAgent
-from abmarl.gridworld.fields import Trait, integer, number
+from abmarl.gridworld.fields import Field, Trait, integer, number
 from abmarl.sim.agents import ActingAgent, ObservingAgent
 
 
@@ -80,6 +82,34 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         if attack_accuracy is not None:
             self.attack_accuracy = attack_accuracy
         self.simultaneous_attacks = simultaneous_attacks
+
+
+class _Ammo(Field):
+    """A count that does not fall below 0."""
+
+    def __set__(self, agent, value):
+        super().__set__(agent, max(0, integer()(self.name, value)))
+
+
+class AmmoAgent(GridWorldAgent):
+    """Needs ammo for its attacks: every hit takes one.
+
+    ``ammo`` is its ammo now, an int that never falls below 0. ``AmmoState`` gives it the initial
+    ammo at the start of an episode; without that component there is none.
+
+    Args:
+        initial_ammo: Ammo at the start of an episode, an int.
+    """
+
+    required_parameters = ("initial_ammo",)
+
+    initial_ammo = Trait(integer())
+    ammo = _Ammo(np.int32)
+
+    def __init__(self, initial_ammo=None, **kwargs):
+        super().__init__(**kwargs)
+        if initial_ammo is not None:
+            self.initial_ammo = initial_ammo
 
 
 class TeamAgent(GridWorldAgent):
