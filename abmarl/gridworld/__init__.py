@@ -33,6 +33,7 @@ from abmarl.gridworld.registry import register, registry
 from abmarl.gridworld.smart import SmartGridWorldSimulation
 from abmarl.gridworld.state import HealthState, PositionState, TeamState
 from abmarl.gridworld.vector import VectorSimulation
+from abmarl.gridworld.wrapper import ExclusiveChannelActionWrapper, RavelActionWrapper
 
 __all__ = [
     "AbsoluteEncodingObserver",
@@ -45,6 +46,7 @@ __all__ = [
     "BinaryAttackActor",
     "CrossMoveActor",
     "EncodingBasedAttackActor",
+    "ExclusiveChannelActionWrapper",
     "Field",
     "Grid",
     "GridObservingAgent",
@@ -56,6 +58,7 @@ __all__ = [
     "OneTeamRemainingDone",
     "PositionCenteredEncodingObserver",
     "PositionState",
+    "RavelActionWrapper",
     "RestrictedSelectiveAttackActor",
     "SelectiveAttackActor",
     "SmartGridWorldSimulation",

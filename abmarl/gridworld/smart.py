@@ -11,7 +11,7 @@ from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.done.base import AnyDone
-from abmarl.gridworld.registry import find_component
+from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
@@ -28,6 +28,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             They work in a fixed order whatever the collection: states placement first, the others
             by name.
         actors: Component classes or registered names, as a list or tuple; they act in this order.
+            A component that needs parameters of its own, or an actor in a wrapper, is given as a
+            ``functools.partial``: ``partial(RavelActionWrapper, MoveActor)``.
         rewards: ``{event: amount}`` and rules, see ``RewardRules``.
         agents, grid: See ``GridWorldSimulation``.
         kwargs: Parameters of the components.
@@ -54,15 +56,18 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             "done": [find_component("done", one) for one in dones],
         }
         for kind in ("observer", "done"):
-            found[kind].sort(key=lambda one: one.__name__)
-        found["state"].sort(key=lambda one: (one.rank, one.__name__))
+            found[kind].sort(key=lambda one: class_of(one).__name__)
+        found["state"].sort(key=lambda one: (class_of(one).rank, class_of(one).__name__))
         if type(self) is SmartGridWorldSimulation:
-            self._refuse_unknown(kwargs, [one for ones in found.values() for one in ones])
+            everything = [one for ones in found.values() for one in ones]
+            self._refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
             self._refuse_unplaced(found)
-        self.states = [one(**self._kwargs) for one in found["state"]]
-        self.observers = [one(**self._kwargs) for one in found["observer"]]
-        self.dones = [one(**self._kwargs) for one in found["done"]]
-        self._declared_actors = [one(**self._kwargs) for one in found["actor"]]
+        made = {
+            kind: [make_component(one, self._kwargs) for one in found[kind]]
+            for kind in ("state", "observer", "done", "actor")
+        }
+        self.states, self.observers, self.dones = made["state"], made["observer"], made["done"]
+        self._declared_actors = made["actor"]
         self._declared_rewards = {} if rewards is None else rewards
         self.rewards = RewardsById(self.store)
 
@@ -71,11 +76,12 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         known = {
             name
             for component in components
-            for base in component.__mro__
+            for base in class_of(component).__mro__
             if "__init__" in vars(base)
             for name in inspect.signature(base.__init__).parameters
         }
-        for name in kwargs:
+        own = [name for one in components for name in getattr(one, "keywords", ())]
+        for name in (*kwargs, *own):
             if name not in known:
                 near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -84,10 +90,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     @staticmethod
     def _refuse_unplaced(components):
         """Placement comes from a state component: there is no class that could do it by hand."""
-        for state in components["state"]:
+        for state in map(class_of, components["state"]):
             if state.rank == 0 or not state.__module__.startswith("abmarl."):
                 return
-        for component in (*components["actor"], *components["observer"]):
+        acting = [layer for actor in components["actor"] for layer in layers_of(actor)]
+        for component in map(class_of, (*acting, *components["observer"])):
             if component.needs_positions:
                 raise ValueError(
                     f"{component.__name__} needs agents on the grid, and no state component places "
@@ -100,6 +107,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._arrays = self.store
         made = [part for part in vars(self).values() if isinstance(part, ActorBase)]
         actors = [*self._declared_actors, *made]
+        within = [layer for actor in actors for layer in actor.layers[1:]]
+        actors = [actor for actor in actors if not any(actor is layer for layer in within)]
         self.actors = {actor.key: actor for actor in actors}
         if len(self.actors) < len(actors):
             keys = [actor.key for actor in actors]
@@ -193,7 +202,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     @functools.cached_property
     def runs_foreign_code(self) -> bool:
         """Whether a step runs code that is not the package's own and so may fail half way."""
-        parts = (*self.states, *self.observers, *self.dones, *self.actors.values(), self)
+        layers = [layer for actor in self.actors.values() for layer in actor.layers]
+        parts = (*self.states, *self.observers, *self.dones, *layers, self)
         own = all(type(part).__module__.startswith("abmarl.") for part in parts)
         return not own or bool(self._rules.rules)
 
