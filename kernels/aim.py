@@ -86,8 +86,8 @@ def choose_by_cell(
         # Attacks on one cell that are listed one by one must not choose somebody twice either.
         spared = chosen if listed and not stacked else 0
         found = list_cell(
-            b, i, q, traits[i].kind, False, first, next_, active, traits, allowed, rng, struck,
-            spared, targets, 0,
+            b, i, q, traits[i].kind, traits[i].attack_accuracy, False, first, next_, active, traits,
+            allowed, rng, struck, spared, targets, 0,
         )  # fmt: skip
         wanted = np.int64(1) if listed else entry
         chosen = pick(b, found, wanted, stacked, rng, targets, struck, chosen)

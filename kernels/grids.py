@@ -8,21 +8,22 @@ import numpy as np
 from abmarl.kernels.compile import kernel
 from abmarl.kernels.sight import is_hidden
 from abmarl.kernels.targets import mark_range
-from abmarl.kernels.windows import MASKED, has_view, list_due, pick_label
+from abmarl.kernels.windows import EMPTY, MASKED, has_view, list_due, pick_label
 
 ITSELF = -1
 
 
 @kernel
 def label_grids(
-    worlds, viewers, rows_of, final, rows, cols, width, pad,
+    worlds, viewers, rows_of, copied, final, rows, cols, width, pad,
     cell, first, next_, top, flat_walls, active, traits, labels,
     sight, starts, hidden, rng, shown, due, out,
 ):  # fmt: skip
     """The whole grid for the viewers of the listed worlds; a number below 0 ends the list.
 
     A row is ``rows * cols`` entries: the label of a random agent of each cell, 0 empty, -1 where
-    the viewer is, -2 what it cannot see. ``labels`` is int [1, N].
+    the viewer is, -2 what it cannot see. ``labels`` is int [1, N]; ``copied`` says
+    that they stand in ``top``.
     """
     for w in range(worlds.shape[0]):
         b = worlds[w]
@@ -40,28 +41,28 @@ def label_grids(
             reach = traits[i].view_range
             side = 2 * reach + 1
             masked = mark_range(b, p, reach, width, first, flat_walls, sight, starts, hidden)
+            left, right = max(0, col - reach), min(cols, col + reach + 1)
             for r in range(max(0, row - reach), min(rows, row + reach + 1)):
-                for c in range(max(0, col - reach), min(cols, col + reach + 1)):
+                line, start = to + r * cols, (r + pad) * width + pad
+                if copied:
+                    for c in range(left, right):
+                        out[line + c] = top[b, np.uint32(start + c)]
+                for c in range(left, right):
                     k = (r - row + reach) * side + c - col + reach
                     if masked and is_hidden(hidden, k):
-                        continue
-                    q = np.uint32((r + pad) * width + c + pad)
-                    j = first[b, q]
-                    if j < 0:
-                        out[to + r * cols + c] = 0
-                    elif next_[b, j] < 0:
-                        out[to + r * cols + c] = labels[0, j]
-                    elif q != p:
-                        out[to + r * cols + c] = pick_label(
-                            b, i, q, True, first, next_, labels, 0, rng
-                        )
+                        out[line + c] = MASKED
+                    elif not copied:
+                        q = np.uint32(start + c)
+                        j = first[b, q]
+                        if j < 0:
+                            out[line + c] = EMPTY
+                        elif q != p:
+                            out[line + c] = pick_label(b, i, q, True, first, next_, labels, 0, rng)
             out[to + row * cols + col] = ITSELF
 
 
 @kernel
-def show_positions(
-    worlds, viewers, rows_of, final, width, pad, cell, active, shown, due, out
-):
+def show_positions(worlds, viewers, rows_of, final, width, pad, cell, active, shown, due, out):
     """Row and column of the viewers of the listed worlds; a number below 0 ends the list."""
     for w in range(worlds.shape[0]):
         b = worlds[w]

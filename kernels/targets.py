@@ -17,33 +17,32 @@ from abmarl.kernels.streams import uniform
 def mark_range(b, p, reach, width, first, flat_walls, sight, starts, hidden):
     """Collects in ``hidden`` what blockers hide around cell p; False when that is nothing."""
     # Within range 1 nothing lies behind a blocker.
-    if reach <= 1 or hidden.shape[0] == 0:
-        return False
-    return mark_hidden(
-        b * first.shape[1] + p, reach, width, flat_walls, sight, starts, hidden
-    )  # fmt: skip
+    found = reach > 1 and hidden.shape[0] > 0
+    if found:
+        at = b * first.shape[1] + p
+        found = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
+    return found
 
 
 @rule
 def list_cell(
-    b, i, q, row, every, first, next_, active, traits, attackable, rng, struck, spared, targets,
-    count,
+    b, i, q, row, accuracy, every, first, next_, active, traits, attackable, rng, struck, spared,
+    targets, count,
 ):  # fmt: skip
     """Adds whom agent i could hit in cell q to ``targets[b, count:]``; returns how many are there.
 
-    The newest agent of the cell comes first. Less than perfect accuracy is one draw per
+    The newest agent of the cell comes first. Less than perfect ``accuracy`` is one draw per
     candidate, and the candidate stays when the draw is not above it. ``every``: all in the cell
     are of a kind that may be attacked. Those in ``struck[b, :spared]`` are left out.
     """
-    accuracy = traits[i].attack_accuracy
     j = first[b, q]
     while j >= 0:
         if j != i and active[b, j] and (every or attackable[row, traits[j].kind]):
+            targets[b, count] = j  # counts only if count grows
             fresh = True
             for h in range(spared):
                 fresh &= struck[b, h] != j
             if fresh and (accuracy >= 1.0 or uniform(rng, b) <= accuracy):
-                targets[b, count] = j
                 count += 1
         j = next_[b, j]
     return count
@@ -64,15 +63,20 @@ def find_targets(
     p = np.int64(cell[b, i])
     if p == 0:
         return 0  # it stands nowhere
-    masked = mark_range(b, p, reach, width, first, flat_walls, sight, starts, hidden)
+    # As ``mark_range``, written out: a call would slow battles down by some percent.
+    masked = reach > 1 and hidden.shape[0] > 0
+    if masked:
+        at = b * first.shape[1] + p
+        masked = mark_hidden(at, reach, width, flat_walls, sight, starts, hidden)
+    accuracy = traits[i].attack_accuracy
     alike = hostile.shape[1] > 0
     count = 0
     k = -1
     for dr in range(-reach, reach + 1):
-        at = p + dr * width
+        left = p + dr * width
         for dc in range(-reach, reach + 1):
             k += 1
-            q = np.uint32(at + dc)
+            q = np.uint32(left + dc)
             # The labels are close together in memory, and most cells need no second look.
             label = np.int64(top[b, q])
             if not hostile[row, label - lowest] if alike else label == 0 or label == -1:
@@ -80,8 +84,8 @@ def find_targets(
             if masked and is_hidden(hidden, k):
                 continue
             count = list_cell(
-                b, i, q, row, alike, first, next_, active, traits, attackable, rng, struck, 0,
-                targets, count,
+                b, i, q, row, accuracy, alike, first, next_, active, traits, attackable, rng,
+                struck, 0, targets, count,
             )  # fmt: skip
     return count
 

@@ -71,7 +71,9 @@ class Form:
                 "A Dict channel is one array, so its parts must be all of integers or all of "
                 f"floats, got {space}."
             )
-        return tuple(np.concatenate([getattr(one, end) for one in forms]) for end in ("low", "high"))
+        return tuple(
+            np.concatenate([getattr(one, end) for one in forms]) for end in ("low", "high")
+        )
 
     def takes(self, dtype) -> bool:
         """Whether numbers of this dtype can be entries: integers for integer spaces."""

@@ -38,8 +38,8 @@ class AbsoluteEncodingObserver(RememberingObserver):
         """See ``ObserverBase.write``."""
         store, padding = self.store, self.store.padding
         write = Call(
-            label_grids, worlds, self._viewers, rows_of, final, self.rows, self.cols,
-            padding.width, padding.pad, store.cell, store.first, store.next_, store.top,
+            label_grids, worlds, self._viewers, rows_of, store.uniform, final, self.rows,
+            self.cols, padding.width, padding.pad, store.cell, store.first, store.next_, store.top,
             store.flat_walls, store.active, store.traits, store.encodings, padding.sight,
             padding.starts, store.hidden, store.sight_streams, self._shown, self._due, flat,
         )  # fmt: skip

@@ -235,7 +235,10 @@ class VectorSimulation(Wrappable):
         """The encodings of the agents that may attack those of a group."""
         encoding = self._group(group).encoding
         return {
-            other for mapping in self._attack_mappings() for other, them in mapping.items() if encoding in them
+            other
+            for mapping in self._attack_mappings()
+            for other, them in mapping.items()
+            if encoding in them
         }
 
     def _attack_mappings(self):
