@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from abmarl.examples import BattleAgent, TeamBattleSim
+from abmarl.gridworld.actor import BinaryAttackActor, MoveActor
 from abmarl.gridworld.agent import GridWorldAgent
 from abmarl.gridworld.observer import PositionCenteredEncodingObserver
 from abmarl.managers import AllStepManager
@@ -16,7 +17,7 @@ HORIZON = 200
 
 
 def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False, attack_range=1,
-           observers=(PositionCenteredEncodingObserver,)):  # fmt: skip
+           observers=(PositionCenteredEncodingObserver,), attacks=BinaryAttackActor):  # fmt: skip
     """A team battle: four teams, a cell is shared within a team only.
 
     Args:
@@ -27,6 +28,7 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         blocking: Whether those hide what is behind them.
         attack_range: How far the fighters reach.
         observers: What the fighters see.
+        attacks: How they attack: an actor, see ``SmartGridWorldSimulation``.
     """
     starts = [(1, 1), (1, cols - 2), (rows - 2, 1), (rows - 2, cols - 2)]
     agents = {}
@@ -43,6 +45,7 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         agents=agents,
         overlapping={team: {team} for team in TEAMS},
         attack_mapping={team: set(TEAMS) - {team} for team in TEAMS},
+        actors=(attacks, MoveActor),
         observers=observers,
         ignore_encodings={WALL} if walls else set(),
     )
