@@ -66,8 +66,10 @@ class ScoutAgent(ObservingAgent, MovingAgent):
 
 
 def test_any_observing_agent_knows_its_position():
-    sim = build([ScoutAgent(id="s", encoding=1, move_range=1, observation_space={}, initial_position=(2, 1)),
-                 GridWorldAgent(id="g", encoding=2)], observers=OBSERVERS)  # fmt: skip
+    scout = ScoutAgent(
+        id="s", encoding=1, move_range=1, observation_space={}, initial_position=(2, 1)
+    )
+    sim = build([scout, GridWorldAgent(id="g", encoding=2)], observers=OBSERVERS)
     sim.reset(seed=0)
     assert sim.get_obs("s").keys() == {"position"}
     assert sim.get_obs("s")["position"].tolist() == [2, 1]
