@@ -2,6 +2,17 @@
 
 from abmarl.gridworld.done.active import ActiveDone, OneTeamRemainingDone
 from abmarl.gridworld.done.base import DoneBase
-from abmarl.gridworld.done.target import TargetEncodingInactiveDone
+from abmarl.gridworld.done.target import (
+    TargetAgentInactiveDone,
+    TargetAgentOverlapDone,
+    TargetEncodingInactiveDone,
+)
 
-__all__ = ["ActiveDone", "DoneBase", "OneTeamRemainingDone", "TargetEncodingInactiveDone"]
+__all__ = [
+    "ActiveDone",
+    "DoneBase",
+    "OneTeamRemainingDone",
+    "TargetAgentInactiveDone",
+    "TargetAgentOverlapDone",
+    "TargetEncodingInactiveDone",
+]
