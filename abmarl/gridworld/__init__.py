@@ -25,6 +25,7 @@ from abmarl.gridworld.done import (
     TargetEncodingInactiveDone,
 )
 from abmarl.gridworld.fields import Field
+from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.observer import (
     PositionCenteredEncodingObserver,
@@ -80,3 +81,5 @@ __all__ = [
     "register",
     "registry",
 ]
+
+__getattr__ = former_names_in(__name__)

@@ -9,6 +9,7 @@ from abmarl.gridworld.agent.abilities import (
     TeamAgent,
 )
 from abmarl.gridworld.agent.base import GridWorldAgent
+from abmarl.gridworld.former_names import former_names_in
 
 __all__ = [
     "AmmoAgent",
@@ -19,3 +20,5 @@ __all__ = [
     "OrientationAgent",
     "TeamAgent",
 ]
+
+__getattr__ = former_names_in(__name__)

@@ -7,6 +7,7 @@ from abmarl.gridworld.done.target import (
     TargetAgentOverlapDone,
     TargetEncodingInactiveDone,
 )
+from abmarl.gridworld.former_names import former_names_in
 
 __all__ = [
     "ActiveDone",
@@ -16,3 +17,5 @@ __all__ = [
     "TargetAgentOverlapDone",
     "TargetEncodingInactiveDone",
 ]
+
+__getattr__ = former_names_in(__name__)
