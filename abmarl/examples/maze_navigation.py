@@ -1,0 +1,124 @@
+"""A navigator looks for a target in a maze: a simulation in the array style."""
+
+import numpy as np
+
+from abmarl.examples.wall import WallAgent
+from abmarl.gridworld.actor import CrossMoveActor
+from abmarl.gridworld.agent import GridObservingAgent, GridWorldAgent, MovingAgent
+from abmarl.gridworld.done import TargetAgentOverlapDone
+from abmarl.gridworld.observer import PositionCenteredEncodingObserver
+from abmarl.gridworld.smart import SmartGridWorldSimulation
+from abmarl.gridworld.state import MazePlacementState
+
+TARGET, NAVIGATOR, WALL = 1, 2, 3
+
+
+class MazeNavigationAgent(MovingAgent, GridObservingAgent):
+    """Sees 2 cells far and moves by 1."""
+
+    def __init__(
+        self, encoding=NAVIGATOR, view_range=2, move_range=1, render_color="royalblue", **kwargs
+    ):
+        super().__init__(
+            encoding=encoding,
+            view_range=view_range,
+            move_range=move_range,
+            render_color=render_color,
+            **kwargs,
+        )
+
+
+class MazeNavigationSim(SmartGridWorldSimulation):
+    """Navigators walk to a target through a maze that is another one in every episode.
+
+    The maze grows from the target. Its walls are built from the target outwards as far as there are
+    wall agents; navigators start on the passages farthest from it. A navigator on the cell of the
+    target has arrived: it leaves the grid and is done.
+
+    Actions: ``move`` (``Discrete(5)``: 0 stay, 1 left, 2 down, 3 right, 4 up). Observations:
+    ``position_centered_encoding``; walls hide what is behind them.
+
+    Rewards: +1 for arriving, -0.1 for a failed move, -0.01 a step.
+
+    The world is done when every navigator has arrived.
+
+    Args:
+        target_agent: The agent to find, or its id.
+        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+    """
+
+    def __init__(self, target_agent="target", **kwargs):
+        agents = kwargs["agents"].values()
+        navigators = [one for one in agents if isinstance(one, MazeNavigationAgent)]
+        free = {one.encoding for one in navigators}
+        target_id = getattr(target_agent, "id", target_agent)
+        parameters = {
+            "states": (MazePlacementState,),
+            "actors": (CrossMoveActor,),
+            "observers": (PositionCenteredEncodingObserver,),
+            "dones": (TargetAgentOverlapDone,),
+            "rewards": {"move_failed": -0.1, "step": -0.01},
+            "barrier_encodings": {
+                one.encoding for one in agents if one.id != target_id and one.encoding not in free
+            },
+            "free_encodings": free,
+            "cluster_barriers": True,
+            "scatter_free_agents": True,
+            "no_overlap_at_reset": True,
+            "target_mapping": {one.id: target_agent for one in navigators},
+        }
+        super().__init__(target_agent=target_agent, **(parameters | kwargs))
+        self._target = self.store.index[self.states[0].target_agent.id]
+        self._navigators = np.zeros(self.store.num_agents, bool)
+        self._navigators[[self.store.index[one.id] for one in navigators]] = True
+
+    def step_batch(self, actions):
+        """Everybody moves; those that have arrived are rewarded and leave the grid."""
+        super().step_batch(actions)
+        store = self.store
+        there = store.cell == store.cell[:, self._target, None]
+        arrived = there & self._navigators & store.active
+        store.rewards += arrived * self.worth_of_arrival()
+        store.remove(arrived)
+
+    def worth_of_arrival(self):
+        """float [B, 1]: what it is worth to arrive in this step."""
+        return np.ones((self.store.num_worlds, 1))
+
+
+def make_maze(rows, cols, num_navigators, simulation):
+    """A maze with as many walls as every maze of this size has room for, and its navigators.
+
+    There is a wall in every square of 2 x 2 cells of a maze.
+
+    Args:
+        rows, cols: Size of the grid.
+        num_navigators: How many look for the target.
+        simulation: The class of the simulation.
+    """
+    num_walls = (rows // 2) * (cols // 2) - 1
+    agents = [
+        GridWorldAgent(
+            id="target", encoding=TARGET, group="target", render_shape="X", render_color="goldenrod"
+        ),
+        *(
+            MazeNavigationAgent(id=f"navigator{i}", group="navigator")
+            for i in range(num_navigators)
+        ),
+        *(WallAgent(id=f"wall{i}", encoding=WALL) for i in range(num_walls)),
+    ]
+    return simulation.build_sim(
+        rows,
+        cols,
+        agents={agent.id: agent for agent in agents},
+        overlapping={TARGET: {NAVIGATOR}},
+    )
+
+
+def maze_navigation(rows=9, cols=13) -> MazeNavigationSim:
+    """One navigator in a maze.
+
+    Args:
+        rows, cols: Size of the grid.
+    """
+    return make_maze(rows, cols, 1, MazeNavigationSim)
