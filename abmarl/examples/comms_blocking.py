@@ -179,7 +179,7 @@ class CommsBlockingSim(SmartGridWorldSimulation):
         self.store.rewards += (moved >= 0) * self._side * worth
 
 
-def comms_blocking(rows=9, cols=12, num_broadcasters=6, num_blockers=4) -> CommsBlockingSim:
+def comms_blocking(rows=10, cols=14, num_broadcasters=6, num_blockers=4) -> CommsBlockingSim:
     """Broadcasters and blockers on an open grid.
 
     Args:

@@ -58,8 +58,9 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
     target attacks first, then the runners move. A runner on the cell of the target has arrived: it
     leaves the grid and is done.
 
-    Actions: ``attack`` of the target (``Discrete(2)``), ``move`` of runners (``Box``). Observations:
-    ``position_centered_encoding`` of both.
+    Actions: ``attack`` of the target (``Discrete(2)``), ``move`` of runners (``Box``, up to 1 cell
+    by row and column). Observations: ``position_centered_encoding`` of both; barriers hide what is
+    behind them.
 
     Rewards: a runner +1 for arriving, -1 when killed, -0.1 for a failed move; the target +1 per
     kill, -1 per runner that arrives, -0.1 for an attack without a hit; both -0.01 a step.

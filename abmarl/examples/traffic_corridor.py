@@ -41,7 +41,8 @@ class TrafficCorridorSim(SmartGridWorldSimulation):
     """Cars drive to the far ends of a corridor, through gaps that let one of them through.
 
     A car always drives on the way it looks, one cell a step, unless it can move the way it wants;
-    then it looks that way. A car on the cell of its goal has arrived: it leaves the grid and is done.
+    then it looks that way. A car on the cell of its goal has arrived: it leaves the grid and is
+    done.
 
     Actions: ``move`` (``Discrete(5)``: 0 drive on, 1 left, 2 down, 3 right, 4 up). Observations:
     ``position_centered_encoding``; walls hide what is behind them.
