@@ -1,5 +1,7 @@
 """A navigator looks for a target in a maze: a simulation in the array style."""
 
+import math
+
 import numpy as np
 
 from abmarl.examples.wall import WallAgent
@@ -28,12 +30,67 @@ class MazeNavigationAgent(MovingAgent, GridObservingAgent):
         )
 
 
+class FilledMazeState(MazePlacementState):
+    """Puts a barrier on every wall of the maze; barriers that are left over stay off the grid.
+
+    How many walls there are differs from maze to maze. Barriers that are left over are inactive in
+    that episode. Where there are too few, the walls farthest from the target stay open.
+
+    Args:
+        kwargs: Parameters of ``MazePlacementState``; barriers are always clustered, and placed in
+            the order of the agents.
+
+    Raises:
+        ValueError: A barrier stands before a free agent in the order of the agents: it could be
+            left over before that one has found its place.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(
+            **(kwargs | {"cluster_barriers": True, "randomize_placement_order": False})
+        )
+        store = self.store
+        barrier = self._barriers[store.traits["kind"]]
+        barrier[self._target] = False
+        self._built = barrier & (store.start <= 0)
+        placed_at_random = ~barrier & (store.start <= 0)
+        placed_at_random[self._target] = False
+        after = placed_at_random & (np.cumsum(self._built) > 0)
+        if after.any():
+            raise ValueError(
+                f"Agent {store.ids[np.argmax(after)]!r} comes after a barrier; put the barriers "
+                "last into the dict of agents."
+            )
+
+    def calls(self, worlds) -> list:
+        """Empties the grids of the worlds, places their agents, and forgives what was left over."""
+        return [*super().calls(worlds), self._leave_over]
+
+    @property
+    def may_fail(self):
+        """Not where every maze has room for the others, see ``MazePlacementState``."""
+        store = self.store
+        others = store.num_agents - np.count_nonzero(self._built)
+        return others >= max(2, math.isqrt(store.rows * store.cols))
+
+    def _leave_over(self):
+        if not self._trouble.item(0):
+            return
+        store = self.store
+        over = self._built & (store.cell == 0) & self._built[self._failed][:, None]
+        over &= (self._failed >= 0)[:, None]
+        store.active[over] = False
+        # Who is off the grid has a cell where it was last: here the target's.
+        store.cell[over] = store.cell[np.nonzero(over)[0], self._target]
+        self._failed[over.any(axis=1)] = -1
+        self._trouble[0] = (self._failed >= 0).any()
+
+
 class MazeNavigationSim(SmartGridWorldSimulation):
     """Navigators walk to a target through a maze that is another one in every episode.
 
-    The maze grows from the target. Its walls are built from the target outwards as far as there are
-    wall agents; navigators start on the passages farthest from it. A navigator on the cell of the
-    target has arrived: it leaves the grid and is done.
+    The maze grows from the target, and navigators start on the passages farthest from it. A
+    navigator on the cell of the target has arrived: it leaves the grid and is done.
 
     Actions: ``move`` (``Discrete(5)``: 0 stay, 1 left, 2 down, 3 right, 4 up). Observations:
     ``position_centered_encoding``; walls hide what is behind them.
@@ -53,7 +110,7 @@ class MazeNavigationSim(SmartGridWorldSimulation):
         free = {one.encoding for one in navigators}
         target_id = getattr(target_agent, "id", target_agent)
         parameters = {
-            "states": (MazePlacementState,),
+            "states": (FilledMazeState,),
             "actors": (CrossMoveActor,),
             "observers": (PositionCenteredEncodingObserver,),
             "dones": (TargetAgentOverlapDone,),
@@ -62,7 +119,6 @@ class MazeNavigationSim(SmartGridWorldSimulation):
                 one.encoding for one in agents if one.id != target_id and one.encoding not in free
             },
             "free_encodings": free,
-            "cluster_barriers": True,
             "scatter_free_agents": True,
             "no_overlap_at_reset": True,
             "target_mapping": {one.id: target_agent for one in navigators},
@@ -87,16 +143,14 @@ class MazeNavigationSim(SmartGridWorldSimulation):
 
 
 def make_maze(rows, cols, num_navigators, simulation):
-    """A maze with as many walls as every maze of this size has room for, and its navigators.
-
-    There is a wall in every square of 2 x 2 cells of a maze.
+    """A maze and its navigators, with wall agents for half of the cells: mazes seldom have more.
 
     Args:
         rows, cols: Size of the grid.
         num_navigators: How many look for the target.
         simulation: The class of the simulation.
     """
-    num_walls = (rows // 2) * (cols // 2) - 1
+    num_walls = rows * cols // 2
     agents = [
         GridWorldAgent(
             id="target", encoding=TARGET, group="target", render_shape="X", render_color="goldenrod"
