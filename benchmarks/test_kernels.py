@@ -1,7 +1,9 @@
 """Every kernel, called through the method of its component, on 1 to 1,024 team battles."""
 
+import numpy as np
 import pytest
 
+from abmarl.examples import comms_blocking
 from abmarl.gridworld.observer import (
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
@@ -67,6 +69,19 @@ def test_placement(timed, worlds, corners):
 
 def test_health(timed, worlds):
     timed(lambda stage: stage.start(1), everybody=True)
+
+
+def test_remove(timed, worlds):
+    timed(lambda stage: stage.store.remove(np.ones_like(stage.store.active)), rewinds=True)
+
+
+@pytest.mark.parametrize("what", ["deal", "share"])
+def test_messages(benchmark, per_agent, worlds, what):
+    benchmark.group = f"messages, {worlds} worlds"
+    stage = Stage(Play(comms_blocking(), worlds, 10))
+    messages = stage.sim.dones[0].messages
+    per_agent(worlds * len(messages.speakers))
+    benchmark(messages.dealing(stage.worlds) if what == "deal" else messages.share)
 
 
 def test_done(timed, worlds):

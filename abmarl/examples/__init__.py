@@ -19,7 +19,11 @@ from abmarl.examples.maze_navigation import (
     MazeNavigationSim,
     maze_navigation,
 )
-from abmarl.examples.multi_maze_navigation import MultiMazeNavigationSim, multi_maze_navigation
+from abmarl.examples.multi_maze_navigation import (
+    MultiMazeNavigationAgent,
+    MultiMazeNavigationSim,
+    multi_maze_navigation,
+)
 from abmarl.examples.pacman import GhostAgent, PacmanAgent, PacmanSim, PelletAgent, pacman
 from abmarl.examples.predator_prey_resources import (
     PredatorAgent,
@@ -68,6 +72,7 @@ __all__ = [
     "MazeNavigationAgent",
     "MazeNavigationSim",
     "MultiCorridor",
+    "MultiMazeNavigationAgent",
     "MultiMazeNavigationSim",
     "PacmanAgent",
     "PacmanSim",

@@ -142,23 +142,20 @@ class MazeNavigationSim(SmartGridWorldSimulation):
         return np.ones((self.store.num_worlds, 1))
 
 
-def make_maze(rows, cols, num_navigators, simulation):
+def make_maze(rows, cols, num_navigators, simulation, navigator):
     """A maze and its navigators, with wall agents for half of the cells: mazes seldom have more.
 
     Args:
         rows, cols: Size of the grid.
         num_navigators: How many look for the target.
-        simulation: The class of the simulation.
+        simulation, navigator: The classes of the simulation and of the navigators.
     """
     num_walls = rows * cols // 2
     agents = [
         GridWorldAgent(
             id="target", encoding=TARGET, group="target", render_shape="X", render_color="goldenrod"
         ),
-        *(
-            MazeNavigationAgent(id=f"navigator{i}", group="navigator")
-            for i in range(num_navigators)
-        ),
+        *(navigator(id=f"navigator{i}", group="navigator") for i in range(num_navigators)),
         *(WallAgent(id=f"wall{i}", encoding=WALL) for i in range(num_walls)),
     ]
     return simulation.build_sim(
@@ -175,4 +172,4 @@ def maze_navigation(rows=9, cols=13) -> MazeNavigationSim:
     Args:
         rows, cols: Size of the grid.
     """
-    return make_maze(rows, cols, 1, MazeNavigationSim)
+    return make_maze(rows, cols, 1, MazeNavigationSim, MazeNavigationAgent)

@@ -1,6 +1,13 @@
 """Navigators race one another to a target in a maze."""
 
-from abmarl.examples.maze_navigation import MazeNavigationSim, make_maze
+from abmarl.examples.maze_navigation import MazeNavigationAgent, MazeNavigationSim, make_maze
+
+
+class MultiMazeNavigationAgent(MazeNavigationAgent):
+    """A navigator among others: sees 3 cells far."""
+
+    def __init__(self, view_range=3, **kwargs):
+        super().__init__(view_range=view_range, **kwargs)
 
 
 class MultiMazeNavigationSim(MazeNavigationSim):
@@ -24,4 +31,4 @@ def multi_maze_navigation(rows=11, cols=15, num_navigators=5) -> MultiMazeNaviga
         rows, cols: Size of the grid.
         num_navigators: How many of them.
     """
-    return make_maze(rows, cols, num_navigators, MultiMazeNavigationSim)
+    return make_maze(rows, cols, num_navigators, MultiMazeNavigationSim, MultiMazeNavigationAgent)
