@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
+from abmarl.examples import comms_blocking
 from abmarl.gridworld.actor import (
     EncodingBasedAttackActor,
     RestrictedSelectiveAttackActor,
@@ -103,6 +105,19 @@ def test_placement(timed, worlds, corners):
 
 def test_health(timed, worlds):
     timed(lambda stage: stage.start(1), everybody=True)
+
+
+def test_remove(timed, worlds):
+    timed(lambda stage: stage.store.remove(np.ones_like(stage.store.active)), rewinds=True)
+
+
+@pytest.mark.parametrize("what", ["deal", "share"])
+def test_messages(benchmark, per_agent, worlds, what):
+    benchmark.group = f"messages, {worlds} worlds"
+    stage = Stage(Play(comms_blocking(), worlds, 10))
+    messages = stage.sim.dones[0].messages
+    per_agent(worlds * len(messages.speakers))
+    benchmark(messages.dealing(stage.worlds) if what == "deal" else messages.share)
 
 
 def test_done(timed, worlds):
