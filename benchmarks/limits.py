@@ -17,6 +17,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
+from benchmarks.object_battle import ObjectBattle
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
 
 WORLDS = 1024
@@ -109,6 +110,12 @@ def rates(yardstick):
         return 1
 
     single.reset(seed=0)
+    by_agent = SinglePlay(battle(kind=ObjectBattle), like=battle())
+
+    def object_step():
+        by_agent.step()
+        return 1
+
     found = []
     for _ in range(PAIRS):
         found.append(
@@ -118,6 +125,7 @@ def rates(yardstick):
                 "two": rate(two.step),
                 "cores": yardstick.doubled() if yardstick else float("nan"),
                 "single": rate(single_step),
+                "object": rate(object_step),
             }
         )
     each = {name: [turn[name] for turn in found] for name in found[0]}
@@ -128,6 +136,7 @@ def rates(yardstick):
     show("vectorised, 1 thread, agent-steps/s", [r / 1e6 for r in each["one"]], form=million)
     show("vectorised, 2 threads, agent-steps/s", [r / 1e6 for r in each["two"]], form=million)
     show("one world with dicts, steps/s", each["single"], form="{:,.0f}")
+    show("one world in the object style, steps/s", each["object"], form="{:,.0f}")
     if yardstick:
         show("1 thread / yardstick", _ratios(found, "one", "yardstick"), ">= 0.6, aim 0.9")
     show("2 threads / 1 thread", _ratios(found, "two", "one"), ">= 1.7")
@@ -137,6 +146,8 @@ def rates(yardstick):
         )
         per_thousand = [1000 * ratio for ratio in _ratios(found, "single", "yardstick")]
         show("steps with dicts per 1,000 yardstick steps", per_thousand, ">= 1")
+        per_thousand = [2500 * ratio for ratio in _ratios(found, "object", "yardstick")]
+        show("object style, steps per 2,500 yardstick steps", per_thousand, ">= 1")
 
 
 def _ratios(found, above, below):

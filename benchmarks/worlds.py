@@ -16,7 +16,7 @@ HORIZON = 200
 
 
 def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False, attack_range=1,
-           observers=(PositionCenteredEncodingObserver,)):  # fmt: skip
+           observers=(PositionCenteredEncodingObserver,), kind=TeamBattleSim):  # fmt: skip
     """A team battle: four teams, a cell is shared within a team only.
 
     Args:
@@ -27,6 +27,7 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         blocking: Whether those hide what is behind them.
         attack_range: How far the fighters reach.
         observers: What the fighters see.
+        kind: The class of the simulation.
     """
     starts = [(1, 1), (1, cols - 2), (rows - 2, 1), (rows - 2, cols - 2)]
     agents = {}
@@ -37,13 +38,14 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         )
     for i in range(walls):
         agents[f"wall{i}"] = GridWorldAgent(id=f"wall{i}", encoding=WALL, blocking=blocking)
-    return TeamBattleSim.build_sim(
+    parameters = {"observers": observers} if kind is TeamBattleSim else {}
+    return kind.build_sim(
         rows,
         cols,
         agents=agents,
         overlapping={team: {team} for team in TEAMS},
         attack_mapping={team: set(TEAMS) - {team} for team in TEAMS},
-        observers=observers,
+        **parameters,
         ignore_encodings={WALL} if walls else set(),
     )
 
@@ -112,11 +114,16 @@ class Play:
 
 
 class SinglePlay:
-    """One world played through ``AllStepManager``, with dicts in and out."""
+    """One world played through ``AllStepManager``, with dicts in and out.
 
-    def __init__(self, sim):
+    Args:
+        sim: The simulation.
+        like: One with the same agents that vectorises, if ``sim`` does not.
+    """
+
+    def __init__(self, sim, like=None):
         self.manager = AllStepManager(sim)
-        vec = sim.vectorize(1, seed=0)
+        vec = (like or sim).vectorize(1, seed=0)
         vec.reset()
         self._pool = [
             {

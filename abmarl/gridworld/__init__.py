@@ -11,6 +11,7 @@ from abmarl.gridworld.agent import (
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.done import ActiveDone, OneTeamRemainingDone, TargetEncodingInactiveDone
 from abmarl.gridworld.fields import Field
+from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.observer import (
     PositionCenteredEncodingObserver,
@@ -49,3 +50,5 @@ __all__ = [
     "register",
     "registry",
 ]
+
+__getattr__ = former_names_in(__name__)

@@ -1,18 +1,16 @@
 """Grid-world simulations: agents on a grid, put together from components."""
 
-import functools
-
 import numpy as np
 
-from abmarl.gridworld.agent import GridWorldAgent
+from abmarl.gridworld.builders import Builders
 from abmarl.gridworld.grid import Grid, parse_encodings
 from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
-from abmarl.gridworld.seeding import parse_seed
+from abmarl.gridworld.undo import seeding, undoing
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
 
-class GridWorldSimulation(AgentBasedSimulation):
+class GridWorldSimulation(Builders, AgentBasedSimulation):
     """A simulation of agents on a grid.
 
     In the object style a subclass makes its components in ``__init__``, calls their ``reset``,
@@ -42,35 +40,9 @@ class GridWorldSimulation(AgentBasedSimulation):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         if "reset" in cls.__dict__:
-            cls.reset = _seeding(cls.__dict__["reset"])
+            cls.reset = seeding(cls.__dict__["reset"])
         if "step" in cls.__dict__:
-            cls.step = _undoing(cls.__dict__["step"])
-
-    @classmethod
-    def build_sim(cls, rows, cols, agents=None, overlapping=None, **kwargs):
-        """Builds a simulation on a fresh grid.
-
-        Args:
-            rows, cols: Size of the grid.
-            agents: ``{id: agent}``; agents that are in another simulation are copied.
-            overlapping: ``{encoding: encodings}`` that may share a cell, of agents that there are.
-            kwargs: Parameters of the simulation and its components.
-
-        Returns:
-            The simulation, finalized.
-        """
-        grid = Grid(rows, cols, overlapping)
-        if agents is not None:
-            kwargs["agents"] = _own_agents(agents)
-        try:
-            sim = cls(grid=grid, **kwargs)
-            if not sim._finalized:
-                sim.finalize()
-        except BaseException:
-            for agent in grid.agents:
-                agent.release()
-            raise
-        return sim
+            cls.step = undoing(cls.__dict__["step"])
 
     _finalized = False
     # Whether a step runs code that may fail half way, as users' own may.
@@ -223,70 +195,3 @@ def _drop_partial_nulls(agent):
         null = getattr(agent, f"null_{side}", None)
         if isinstance(space, dict) and isinstance(null, dict) and null.keys() != space.keys():
             setattr(agent, f"null_{side}", {})
-
-
-def _own_agents(agents):
-    if not isinstance(agents, dict):
-        raise TypeError(f"agents must be a dict {{id: agent}}, got {type(agents).__name__}.")
-    if not agents:
-        raise ValueError("A simulation needs at least one agent, got none.")
-    return {
-        key: agent.unbound_copy()
-        if isinstance(agent, GridWorldAgent) and agent._store is not None
-        else agent
-        for key, agent in agents.items()
-    }
-
-
-def _seeding(reset):
-    """Wraps ``reset`` so that its outermost call starts the random streams of the seed.
-
-    It also begins the episode for the store, and leaves everything as before when it fails.
-    """
-
-    @functools.wraps(reset)
-    def wrapped(self, *args, seed=None, **kwargs):
-        if seed is not None:
-            kwargs["seed"] = seed
-        if self._resetting:
-            return reset(self, *args, **kwargs)
-        entropy, world = (None, 0) if seed is None else parse_seed(seed)
-        before = self._snapshot()
-        self._resetting = True
-        try:
-            if seed is not None:
-                self.store.seed(entropy, first_world=world)
-            store = self.store
-            resting = np.flatnonzero(store.traits["blocking"] & ~store.active[0])
-            store.begin()
-            found = reset(self, *args, **kwargs)
-            for slot in resting.tolist():  # who was not placed anew hides things again
-                store.update_wall(slot)
-            return found
-        except BaseException:
-            self._restore(before)
-            raise
-        finally:
-            self._resetting = False
-
-    return wrapped
-
-
-def _undoing(step):
-    """Wraps ``step`` so that it leaves everything as before when it fails."""
-
-    @functools.wraps(step)
-    def wrapped(self, *args, **kwargs):
-        if self._stepping or not self.runs_foreign_code:
-            return step(self, *args, **kwargs)
-        before = self._snapshot()
-        self._stepping = True
-        try:
-            return step(self, *args, **kwargs)
-        except BaseException:
-            self._restore(before)
-            raise
-        finally:
-            self._stepping = False
-
-    return wrapped

@@ -9,6 +9,7 @@ from abmarl.gridworld.done import (
     OneTeamRemainingDone,
     TargetEncodingInactiveDone,
 )
+from abmarl.gridworld.former_names import present_name
 from abmarl.gridworld.observer import (
     ObserverBase,
     PositionCenteredEncodingObserver,
@@ -50,6 +51,7 @@ def find_component(kind: str, component) -> type:
         TypeError: It is neither a name nor a class of this kind.
     """
     if isinstance(component, str):
+        component = present_name(component)
         known = registry[kind]
         if component not in known:
             near = difflib.get_close_matches(component, known, 1, 0.4)

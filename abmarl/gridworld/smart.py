@@ -1,22 +1,20 @@
 """Simulations that are declared: the components are named, the rest follows."""
 
 import difflib
-import functools
 import inspect
 
 import numpy as np
 
 from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.base import GridWorldSimulation
-from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.done.base import AnyDone
+from abmarl.gridworld.played import PlayedWorlds
 from abmarl.gridworld.registry import find_component
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
 
-class SmartGridWorldSimulation(GridWorldSimulation):
+class SmartGridWorldSimulation(PlayedWorlds):
     """A grid world made of components, without a class or with little of one.
 
     With ``actors`` declared nothing else is needed. A subclass may say in ``step_batch`` what a
@@ -107,95 +105,9 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._rules = RewardRules(self._declared_rewards, actors, self.store)
         self._reader = ActionReader(self._arrays, self.actors)
         self.any_done = AnyDone(self.dones, self.store)
-        self._started = np.zeros(self.store.num_worlds, np.int64)
-        self._start = self._program = self._played = self._find = None
+        self._find = None
         self._done_version = self._obs_version = -1
         self._placed = False
-
-    # --- what happens, on arrays ---
-
-    def start_episode(self, worlds):
-        """Starts an episode in the listed worlds (int64 array).
-
-        Raises:
-            ValueError: Agents do not fit on the grid.
-        """
-        if self._start is None:
-            self._start = Program(self._start_steps(self._started))
-        self._started[: len(worlds)] = worlds
-        self._started[len(worlds) : len(worlds) + 1] = -1
-        self._start()
-        self.check_start()
-
-    def start_steps(self, worlds) -> list:
-        """What a program runs instead of ``start_episode``; a world below 0 ends the list."""
-        if type(self).start_episode is not SmartGridWorldSimulation.start_episode:
-            return [on_listed(self.start_episode, worlds)]
-        return self._start_steps(worlds)
-
-    def _start_steps(self, worlds):
-        steps = self.store.beginning(worlds)
-        for state in self.states:
-            steps += state.steps(worlds)
-        return steps
-
-    def check_start(self):
-        """Raises a ValueError if the last start of episodes failed."""
-        self.store.touch()
-        for state in self.states:
-            state.check()
-
-    def step_batch(self, actions):
-        """What a step does, in all worlds.
-
-        By default every actor processes its channel, in the order declared.
-
-        Args:
-            actions: The ``Actions`` of the step; ``actor.process(actions)`` takes them, and
-                ``actions[key]`` is the array [B, n, ...] of a channel.
-        """
-        for actor in self.actors.values():
-            actor.process(actions)
-
-    def play_steps(self, actions) -> list:
-        """What a program runs for a step: ``step_batch``, then what is rewarded besides events."""
-        if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
-            steps = [lambda: self._step_batch(actions)]
-        else:
-            steps = [step for actor in self.actors.values() for step in actor.steps(actions)]
-        steps += self._rules.steps(actions)
-        return [*steps, self._check_rewards] if self.runs_foreign_code else steps
-
-    def _step_batch(self, actions):
-        for actor in self.actors.values():
-            actor.acting = actions
-        try:
-            self.step_batch(actions)
-        finally:
-            for actor in self.actors.values():
-                actor.acting = None
-
-    def _play(self, actions):
-        if self._played is not actions or self._program is None:
-            self._program, self._played = Program(self.play_steps(actions)), actions
-        self._program()
-        self.store.touch()
-
-    def _check_rewards(self):
-        store = self.store
-        if not np.isfinite(store.rewards).all():
-            b, i = np.argwhere(~np.isfinite(store.rewards))[0]
-            raise ValueError(
-                f"Agent {store.ids[i]!r} in world {store.first_world + b} was given the reward "
-                f"{store.rewards[b, i]}; rewards must be finite."
-            )
-
-    @functools.cached_property
-    def runs_foreign_code(self) -> bool:
-        """Whether a step runs code that is not the package's own and so may fail half way."""
-        parts = (*self.states, *self.observers, *self.dones, *self.actors.values(), self)
-        own = all(type(part).__module__.startswith("abmarl.") for part in parts)
-        return not own or bool(self._rules.rules)
 
     # --- the interface of a single simulation ---
 

@@ -272,9 +272,9 @@ class EpsilonSoftPolicy(QTablePolicy):
         if not self._epsilon:
             return columns
         # One draw decides on both, so that a batch draws what single calls draw one by one.
-        drawn = self.rng.random(len(rows)) / self._epsilon
-        explore = drawn < 1
-        columns[explore] = drawn[explore] * self.q_table.shape[1]
+        drawn = self.rng.random(len(rows))
+        explore = drawn < self._epsilon
+        columns[explore] = drawn[explore] / self._epsilon * self.q_table.shape[1]
         return columns
 
     def probability(self, obs: Any, action: Any) -> Any:

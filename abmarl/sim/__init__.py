@@ -2,6 +2,7 @@
 
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, DynamicOrderSimulation
 from abmarl.sim.agents import ActingAgent, Agent, ObservingAgent, PrincipleAgent, is_agent
+from abmarl.sim.compliance import check_simulation
 
 __all__ = [
     "ActingAgent",
@@ -10,5 +11,6 @@ __all__ = [
     "DynamicOrderSimulation",
     "ObservingAgent",
     "PrincipleAgent",
+    "check_simulation",
     "is_agent",
 ]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from abmarl.policies.policy import (
@@ -61,6 +61,7 @@ def test_epsilon_0_is_greedy_and_1_is_random():
 
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0, 1), st.integers(0, 1000), st.lists(st.integers(5, 6), max_size=40))
+@example(epsilon=2.3e-311, seed=0, obs=[5])
 def test_a_batch_does_what_single_calls_do(epsilon, seed, obs):
     single, batch = epsilon_soft(epsilon, seed), epsilon_soft(epsilon, seed)
     expected = [single.compute_action(one) for one in obs]

@@ -7,5 +7,9 @@ from abmarl.gridworld.agent.abilities import (
     TeamAgent,
 )
 from abmarl.gridworld.agent.base import GridWorldAgent
+from abmarl.gridworld.agent.health import HealthAgent as _HealthAgent  # noqa: F401
+from abmarl.gridworld.former_names import former_names_in
 
 __all__ = ["AttackingAgent", "GridObservingAgent", "GridWorldAgent", "MovingAgent", "TeamAgent"]
+
+__getattr__ = former_names_in(__name__)

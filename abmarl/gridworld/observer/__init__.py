@@ -1,5 +1,6 @@
 """Observers: components that fill the agents' observations."""
 
+from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.observer.base import ObserverBase
 from abmarl.gridworld.observer.window import (
     PositionCenteredEncodingObserver,
@@ -13,3 +14,5 @@ __all__ = [
     "StackedPositionCenteredEncodingObserver",
     "TeamObserver",
 ]
+
+__getattr__ = former_names_in(__name__)

@@ -6,12 +6,13 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
-from abmarl.gridworld.seeding import fresh_seed, parse_seed, seed_of, seed_words
+from abmarl.gridworld.seeding import fresh_seed, parse_seed
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
+from abmarl.gridworld.vector.outputs import Outputs
 from abmarl.gridworld.vector.sampling import Masks, Sampler
+from abmarl.gridworld.vector.saving import Savable
 from abmarl.gridworld.vector.shard import Shard
 from abmarl.gridworld.vector.size import check_memory
 from abmarl.gridworld.vector.threads import Crew, thread_count
@@ -19,7 +20,7 @@ from abmarl.gridworld.vector.wrapping import Wrappable
 from abmarl.sim.agents import is_agent
 
 
-class VectorSimulation(Wrappable):
+class VectorSimulation(Savable, Wrappable):
     """B worlds of one simulation, stepped together.
 
     Everything is keyed by group: ``obs[group][channel]`` and ``actions[group][channel]`` are
@@ -96,11 +97,9 @@ class VectorSimulation(Wrappable):
         self._crew = Crew([shard.program for shard in self._shards])
         first = self._shards[0].sim
         self._guarded = first.runs_foreign_code or any(one.may_fail for one in first.states)
-        self._obs = self.channels.observation_views()
-        self._final = self.channels.observation_views(final=True)
+        self._outputs = Outputs(self.episodes, self.channels, self.groups, self.copy)
         self._sampler = Sampler(self.channels, sim.actors)
         self._masks = Masks(self.channels, sim.actors)
-        self._views = {}
         self.started = False
 
     @staticmethod
@@ -160,7 +159,7 @@ class VectorSimulation(Wrappable):
         for name in ("terminated", "truncated", "ended"):
             getattr(self.episodes, name)[chosen] = False
         self.started = True
-        return self._out(self._obs), self._infos()
+        return self._outputs.observations(), self._outputs.infos()
 
     def step(self, actions) -> tuple:
         """One step of every world.
@@ -190,26 +189,26 @@ class VectorSimulation(Wrappable):
             if before is not None:
                 self._go_back(before)
             raise
-        episodes = self.episodes
+        episodes, outputs = self.episodes, self._outputs
         return (
-            self._out(self._obs),
-            self._by_group(self.store.rewards),
-            self._by_group(episodes.terminated),
-            self._by_group(episodes.truncated),
-            self._infos(),
+            outputs.observations(),
+            outputs.by_group(self.store.rewards),
+            outputs.by_group(episodes.terminated),
+            outputs.by_group(episodes.truncated),
+            outputs.infos(),
         )
 
     def observations(self) -> dict:
         """The present observations, ``{group: {channel: array}}``."""
-        return self._out(self._obs)
+        return self._outputs.observations()
 
     def infos(self) -> dict:
         """What ``reset`` and ``step`` return as infos."""
-        return self._infos()
+        return self._outputs.infos()
 
     def sample_actions(self) -> dict:
         """Random actions for all groups, from the worlds' streams for this purpose."""
-        return self._out(self._sampler.sample(self.store.sample_streams))
+        return self._outputs.of_channels(self._sampler.sample(self.store.sample_streams))
 
     def action_masks(self) -> dict:
         """Which actions would do something now.
@@ -222,7 +221,7 @@ class VectorSimulation(Wrappable):
         """
         if not self.started:
             raise ValueError("Call reset() before action_masks().")
-        return self._out(self._masks.update(self._shards))
+        return self._outputs.of_channels(self._masks.update(self._shards))
 
     def attackable(self, group) -> set:
         """The encodings that the agents of a group may attack."""
@@ -243,96 +242,11 @@ class VectorSimulation(Wrappable):
             raise ValueError(f"There is no group {name!r}; the groups are {list(self.groups)}.")
         return self.groups[name]
 
-    def state_dict(self) -> dict:
-        """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
-        state = {name: array.copy() for name, array in self._arrays().items()}
-        return {"signature": self.store.signature, "seed": seed_words(self.seed), **state}
-
-    def load_state_dict(self, state):
-        """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
-
-        Raises:
-            ValueError: It is of a different simulation, or damaged; nothing has changed.
-        """
-        saved = without_signature(state, self.store)
-        seed = seed_of(saved.pop("seed", None))
-        check_arrays(self._arrays(), saved)
-        check_worlds(self.store, saved)
-        self.seed = seed
-        self._go_back(saved)
-        self.started = True
-
-    def _go_back(self, saved):
-        """Loads a state that is known to be right."""
-        for name, array in self._arrays().items():
-            array[...] = saved[name]
-        for store in (self.store, *(shard.store for shard in self._shards)):
-            store.touch()
-
-    def _arrays(self):
-        arrays = dict(self.store.state())
-        arrays.update({f"episodes.{k}": array for k, array in self.episodes.arrays().items()})
-        for key, (flat, final, _) in self.channels.observations.items():
-            arrays[f"obs.{key}"], arrays[f"final_obs.{key}"] = flat, final
-        return arrays
-
-    def _by_group(self, array):
-        if self.copy:
-            return {name: array[:, group.index].copy() for name, group in self.groups.items()}
-        views = self._views.get(id(array))
-        if views is None:
-            views = {name: array[:, group.index] for name, group in self.groups.items()}
-            if all(isinstance(group.index, slice) for group in self.groups.values()):
-                self._views[id(array)] = views  # of an array that is never replaced
-        return dict(views)
-
-    def _out(self, views):
-        if not self.copy:
-            return {name: dict(channels) for name, channels in views.items()}
-        return {
-            name: {key: array.copy() for key, array in channels.items()}
-            for name, channels in views.items()
-        }
-
-    def _infos(self):
-        episodes = self.episodes
-        copied = np.copy if self.copy else np.asarray
-        return {
-            "active": self._by_group(episodes.alive),
-            "ended": copied(episodes.ended),
-            "final_obs": self._out(self._final),
-            "final_active": copied(episodes.final_active),
-            "episode": {
-                "return": self._by_group(episodes.final_returns),
-                "length": copied(episodes.final_length),
-            },
-        }
-
-    def __reduce__(self):
-        # Arrays are shared with the shards: a copy is built anew and gets the state.
-        parameters = {
-            "num_envs": self.num_envs,
-            "seed": self.seed,
-            "horizon": self.horizon,
-            "num_threads": self.num_threads,
-            "order": self.order,
-            "autoreset": self.autoreset,
-            "copy": self.copy,
-        }
-        return _rebuild, (self.sim, parameters, self.state_dict(), self.started)
-
     def __repr__(self):
         return (
             f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
             f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
         )
-
-
-def _rebuild(sim, parameters, state, started):
-    vec = VectorSimulation(sim, **parameters)
-    vec.load_state_dict(state)
-    vec.started = started
-    return vec
 
 
 def _positive(name, value) -> int:
