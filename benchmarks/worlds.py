@@ -5,8 +5,17 @@ from itertools import pairwise
 import numpy as np
 
 from abmarl.examples import BattleAgent, TeamBattleSim
-from abmarl.gridworld.agent import GridWorldAgent
+from abmarl.gridworld.actor import DriftMoveActor
+from abmarl.gridworld.agent import (
+    GridObservingAgent,
+    GridWorldAgent,
+    MovingAgent,
+    OrientationAgent,
+)
+from abmarl.gridworld.done import TargetAgentOverlapDone
 from abmarl.gridworld.observer import PositionCenteredEncodingObserver
+from abmarl.gridworld.smart import SmartGridWorldSimulation
+from abmarl.gridworld.state import MazePlacementState, OrientationState
 from abmarl.managers import AllStepManager
 
 TEAMS = (1, 2, 3, 4)
@@ -54,6 +63,43 @@ def crowd(num_agents, **kwargs):
     """A team battle on random cells of a grid of which a tenth is taken."""
     side = round((num_agents * 10) ** 0.5)
     return battle(side, side, num_agents, corners=False, **kwargs)
+
+
+class RunnerAgent(MovingAgent, GridObservingAgent, OrientationAgent):
+    """Sees 3 cells far and drifts."""
+
+
+def chase(side=8, runners=15, barriers=8, placement=MazePlacementState, ordered=False):
+    """Runners drift through a maze, or between barriers, to a target; 24 agents by default.
+
+    Args:
+        side: Rows and columns of the grid.
+        runners, barriers: How many there are.
+        placement: The state component that places them.
+        ordered: Whether barriers are close to the target and runners far from it.
+    """
+    agents = {"target": GridWorldAgent(id="target", encoding=1)}
+    for i in range(barriers):
+        agents[f"barrier{i}"] = GridWorldAgent(id=f"barrier{i}", encoding=2)
+    for i in range(runners):
+        agents[f"runner{i}"] = RunnerAgent(id=f"runner{i}", encoding=3, view_range=3, move_range=1)
+    return SmartGridWorldSimulation.build_sim(
+        side,
+        side,
+        agents=agents,
+        overlapping={3: {1, 3}},
+        states=[placement, OrientationState],
+        actors=[DriftMoveActor],
+        observers=[PositionCenteredEncodingObserver],
+        dones=[TargetAgentOverlapDone],
+        rewards={"move_failed": -0.1, "step": -0.01},
+        target_agent="target",
+        barrier_encodings=2,
+        free_encodings=3,
+        cluster_barriers=ordered,
+        scatter_free_agents=ordered,
+        target_mapping={f"runner{i}": "target" for i in range(runners)},
+    )
 
 
 def action_pool(vec) -> list:

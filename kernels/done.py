@@ -88,3 +88,32 @@ def _all_extinct(kind, targets, extinct):
         if targets[kind, other] and not extinct[other]:
             return False
     return True
+
+
+@kernel
+def targets_reached(cell, targets, done, over):
+    """Agents are done on the cell of their target, ``targets`` int64 [N], below 0: none.
+
+    Nobody is there while it or its target stands nowhere (cell 0). ``over[B]``: all agents with a
+    target are done.
+    """
+    for b in range(cell.shape[0]):
+        over[b] = True
+        for i in range(cell.shape[1]):
+            j = targets[i]
+            done[b, i] = j >= 0 and cell[b, i] != 0 and cell[b, i] == cell[b, max(j, 0)]
+            over[b] &= j < 0 or done[b, i]
+
+
+@kernel
+def targets_gone(active, targets, done, over):
+    """Agents are done when their target, ``targets`` int64 [N], is not active; below 0: none.
+
+    ``over[B]``: all agents with a target are done.
+    """
+    for b in range(active.shape[0]):
+        over[b] = True
+        for i in range(active.shape[1]):
+            j = targets[i]
+            done[b, i] = j >= 0 and not active[b, max(j, 0)]
+            over[b] &= j < 0 or done[b, i]

@@ -75,6 +75,54 @@ def move_agents(
                 rewards[b, i] += penalty[0]
 
 
+@rule
+def drift_to(
+    b, i, action, width, pad, cell, first, next_, top, walls, active, traits, overlap, orientation
+):
+    """Agent i moves and turns as the cross move says, or else one cell along its orientation.
+
+    False and no change when it can do neither.
+    """
+    for option in (action, np.int64(orientation[b, i])):
+        dr, dc = cross_step(option)
+        if (dr != 0 or dc != 0) and step_to(
+            b, i, dr, dc, width, pad, cell, first, next_, top, walls, active, traits, overlap
+        ):
+            orientation[b, i] = option
+            return True
+    return False
+
+
+@kernel
+def drift_agents(
+    turns, num_turns, actions, rows_of, width, pad, cell, first, next_, top, walls, active, traits,
+    overlap, penalty, rewards, fresh, moved, orientation,
+):  # fmt: skip
+    """As ``move_agents`` with cross moves, of agents with an ``orientation``, int8 [B, N].
+
+    Those that do not move as they want to drift; a move fails when the agent stays where it is.
+    """
+    for b in range(turns.shape[0]):
+        if fresh:
+            for i in range(moved.shape[1]):
+                moved[b, i] = -1
+        for t in range(num_turns[b]):
+            i = turns[b, t]
+            if not fresh:
+                moved[b, i] = -1
+            if not active[b, i] or rows_of[i, 0] < 0:
+                continue
+            action = np.int64(actions[rows_of[i, 0] + b * rows_of[i, 1]])
+            if drift_to(
+                b, i, action, width, pad, cell, first, next_, top, walls, active, traits, overlap,
+                orientation,
+            ):  # fmt: skip
+                moved[b, i] = 1
+            else:
+                moved[b, i] = 0
+                rewards[b, i] += penalty[0]
+
+
 @kernel
 def possible_moves(
     agents, rows_of, cross, width, pad, cell, first, next_, top, active, traits, overlap, out

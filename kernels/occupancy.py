@@ -62,6 +62,18 @@ def available(b, kind, p, first, next_, top, traits, overlap):
     return True
 
 
+@rule
+def clear_world(b, blank, first, top, walls, cell):
+    """Empties the grid of world b, see ``clear_worlds``."""
+    for p in range(first.shape[1]):
+        first[b, p] = -1
+        top[b, p] = blank[p]
+    for p in range(walls.shape[1]):
+        walls[b, p] = 0
+    for i in range(cell.shape[1]):
+        cell[b, i] = 0
+
+
 @kernel
 def clear_worlds(worlds, blank, first, top, walls, cell):
     """Empties the grids of the listed worlds; a number below 0 ends the list.
@@ -72,13 +84,7 @@ def clear_worlds(worlds, blank, first, top, walls, cell):
         b = worlds[k]
         if b < 0:
             break
-        for p in range(first.shape[1]):
-            first[b, p] = -1
-            top[b, p] = blank[p]
-        for p in range(walls.shape[1]):
-            walls[b, p] = 0
-        for i in range(cell.shape[1]):
-            cell[b, i] = 0
+        clear_world(b, blank, first, top, walls, cell)
 
 
 @kernel

@@ -1,15 +1,29 @@
 """The grid world: components over a store of arrays."""
 
-from abmarl.gridworld.actor import AttackOutcome, BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.actor import (
+    AttackOutcome,
+    BinaryAttackActor,
+    CrossMoveActor,
+    DriftMoveActor,
+    MoveActor,
+)
 from abmarl.gridworld.agent import (
+    AmmoAgent,
     AttackingAgent,
     GridObservingAgent,
     GridWorldAgent,
     MovingAgent,
+    OrientationAgent,
     TeamAgent,
 )
 from abmarl.gridworld.base import GridWorldSimulation
-from abmarl.gridworld.done import ActiveDone, OneTeamRemainingDone, TargetEncodingInactiveDone
+from abmarl.gridworld.done import (
+    ActiveDone,
+    OneTeamRemainingDone,
+    TargetAgentInactiveDone,
+    TargetAgentOverlapDone,
+    TargetEncodingInactiveDone,
+)
 from abmarl.gridworld.fields import Field
 from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import Grid
@@ -20,28 +34,45 @@ from abmarl.gridworld.observer import (
 )
 from abmarl.gridworld.registry import register, registry
 from abmarl.gridworld.smart import SmartGridWorldSimulation
-from abmarl.gridworld.state import HealthState, PositionState, TeamState
+from abmarl.gridworld.state import (
+    AmmoState,
+    HealthState,
+    MazePlacementState,
+    OrientationState,
+    PositionState,
+    TargetBarriersFreePlacementState,
+    TeamState,
+)
 from abmarl.gridworld.vector import VectorSimulation
 
 __all__ = [
     "ActiveDone",
+    "AmmoAgent",
+    "AmmoState",
     "AttackOutcome",
     "AttackingAgent",
     "BinaryAttackActor",
     "CrossMoveActor",
+    "DriftMoveActor",
     "Field",
     "Grid",
     "GridObservingAgent",
     "GridWorldAgent",
     "GridWorldSimulation",
     "HealthState",
+    "MazePlacementState",
     "MoveActor",
     "MovingAgent",
     "OneTeamRemainingDone",
+    "OrientationAgent",
+    "OrientationState",
     "PositionCenteredEncodingObserver",
     "PositionState",
     "SmartGridWorldSimulation",
     "StackedPositionCenteredEncodingObserver",
+    "TargetAgentInactiveDone",
+    "TargetAgentOverlapDone",
+    "TargetBarriersFreePlacementState",
     "TargetEncodingInactiveDone",
     "TeamAgent",
     "TeamObserver",

@@ -32,10 +32,7 @@ class Trait:
         return agent._store.trait(self.name, agent._slot)
 
     def __set__(self, agent, value):
-        try:
-            value = self._check(self.name, value)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"Agent {agent.id!r}: {error}") from None
+        value = _checked(self._check, agent, self.name, value)
         if agent._store is None:
             agent.__dict__[self.name] = value
         else:
@@ -52,16 +49,19 @@ class Field:
         dtype: dtype of the array.
         shape: Shape of one agent's entry; () for a number.
         default: Value at the start of an episode.
+        check: Function of (name, value) that returns what to keep of a value that is set on an
+            agent, or raises.
 
     Example:
         >>> class Courier(MovingAgent):
         ...     parcels = Field(np.int32)
     """
 
-    def __init__(self, dtype=np.float64, shape=(), default=0):
+    def __init__(self, dtype=np.float64, shape=(), default=0, check=None):
         self.dtype = np.dtype(dtype)
         self.shape = tuple(shape)
         self.default = default
+        self._check = check
         if self.dtype.hasobject:
             raise TypeError(f"A field holds numbers, got dtype {self.dtype}.")
 
@@ -79,6 +79,8 @@ class Field:
         return entry if self.shape else entry.item()
 
     def __set__(self, agent, value):
+        if self._check is not None:
+            value = _checked(self._check, agent, self.name, value)
         value = np.asarray(value)
         numbers = value.dtype.kind in "biuf" and value.shape == self.shape
         with np.errstate(invalid="ignore"):
@@ -97,6 +99,14 @@ class Field:
 
     def _initial(self):
         return np.full(self.shape, self.default, self.dtype)
+
+
+def _checked(check, agent, name, value):
+    """What a check makes of a value; its errors name the agent."""
+    try:
+        return check(name, value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Agent {agent.id!r}: {error}") from None
 
 
 @functools.cache

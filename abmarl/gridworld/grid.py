@@ -1,5 +1,6 @@
 """The grid: cells, and who may share one."""
 
+import difflib
 import operator
 
 import numpy as np
@@ -215,6 +216,27 @@ def parse_encodings(name, mapping, known=None) -> dict:
                 f"the agents' encodings are {list(known)}."
             )
     return found
+
+
+def parse_agent(name, agent, agents) -> str:
+    """The id of an agent that is given by its id or as an object.
+
+    Args:
+        name: What it is called in messages.
+        agents: The agents of the simulation, by id.
+
+    Raises:
+        TypeError: It is neither.
+        ValueError: There is no such agent.
+    """
+    agent_id = agent.id if isinstance(agent, GridWorldAgent) else agent
+    if not isinstance(agent_id, str):
+        raise TypeError(f"{name} takes ids of agents or agents, got {agent!r}.")
+    if agent_id not in agents:
+        near = difflib.get_close_matches(agent_id, agents, 1)
+        hint = f"did you mean {near[0]!r}?" if near else "use one of the simulation's."
+        raise ValueError(f"{name} names agent {agent_id!r}, which does not exist; {hint}")
+    return agent_id
 
 
 def _symmetric(mapping):

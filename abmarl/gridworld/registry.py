@@ -2,11 +2,19 @@
 
 import difflib
 
-from abmarl.gridworld.actor import ActorBase, BinaryAttackActor, CrossMoveActor, MoveActor
+from abmarl.gridworld.actor import (
+    ActorBase,
+    BinaryAttackActor,
+    CrossMoveActor,
+    DriftMoveActor,
+    MoveActor,
+)
 from abmarl.gridworld.done import (
     ActiveDone,
     DoneBase,
     OneTeamRemainingDone,
+    TargetAgentInactiveDone,
+    TargetAgentOverlapDone,
     TargetEncodingInactiveDone,
 )
 from abmarl.gridworld.former_names import present_name
@@ -16,7 +24,16 @@ from abmarl.gridworld.observer import (
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
 )
-from abmarl.gridworld.state import HealthState, PositionState, StateBase, TeamState
+from abmarl.gridworld.state import (
+    AmmoState,
+    HealthState,
+    MazePlacementState,
+    OrientationState,
+    PositionState,
+    StateBase,
+    TargetBarriersFreePlacementState,
+    TeamState,
+)
 
 _BASES = {"state": StateBase, "actor": ActorBase, "observer": ObserverBase, "done": DoneBase}
 
@@ -68,10 +85,15 @@ def find_component(kind: str, component) -> type:
 
 for _component in (
     PositionState,
+    TargetBarriersFreePlacementState,
+    MazePlacementState,
     HealthState,
     TeamState,
+    AmmoState,
+    OrientationState,
     MoveActor,
     CrossMoveActor,
+    DriftMoveActor,
     BinaryAttackActor,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
@@ -79,5 +101,7 @@ for _component in (
     ActiveDone,
     OneTeamRemainingDone,
     TargetEncodingInactiveDone,
+    TargetAgentOverlapDone,
+    TargetAgentInactiveDone,
 ):
     register(_component)

@@ -18,12 +18,17 @@ TRAITS = np.dtype(
         ("move_range", np.int32),
         ("attack_range", np.int32),
         ("simultaneous_attacks", np.int32),
+        ("initial_ammo", np.int32),
         ("view_range", np.int16),
         ("kind", np.int16),
+        ("initial_orientation", np.int8),
         ("blocking", np.bool_),
     ],
     align=True,
 )
+
+# What stands for None in the columns of parameters that may be left open; values are above 0.
+_OPEN = {"initial_health": np.nan, "initial_orientation": 0}
 
 # Of a table by label, which has to stay small.
 _MOST_LABELS = 1024
@@ -85,7 +90,8 @@ class Roster:
         if not JIT:
             # Uncompiled kernels ask records for attributes as compiled ones do.
             self.traits = self.traits.view(np.recarray)
-        self.traits["initial_health"] = np.nan
+        for name, value in _OPEN.items():
+            self.traits[name] = value
         for name in TRAITS.names:
             if name != "kind":
                 column = self.traits[name]
@@ -140,7 +146,7 @@ class Roster:
     def trait(self, name, slot):
         """A parameter of one agent as a Python number."""
         value = self.traits[name].item(slot)
-        return None if value != value else value
+        return None if name in _OPEN and not value > 0 else value
 
     def set_trait(self, name, slot, value):
         """Changes a parameter of one agent.
@@ -161,7 +167,7 @@ class Roster:
                 f"attack_range can be {self.padding.pad} at most in this simulation, got {value}; "
                 "build it with the largest range that is needed."
             )
-        self.traits[name][slot] = np.nan if value is None else value
+        self.traits[name][slot] = _OPEN[name] if value is None else value
 
     def set_start(self, slot, position):
         """Sets the initial cell of one agent; None: a random one."""

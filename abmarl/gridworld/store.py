@@ -213,6 +213,11 @@ class Store(SingleWorld, Roster):
             self.streams[b], self.sight_streams[b], self.sample_streams[b] = words
         return seed
 
+    def streams_copy(self) -> dict:
+        """A copy of the random streams, as ``load`` takes it."""
+        names = ("streams", "sight_streams", "sample_streams")
+        return {name: getattr(self, name).copy() for name in names}
+
     def shard(self, low: int, high: int) -> "Store":
         """The worlds ``low`` to ``high`` as a store of their own, on the same memory."""
         part = object.__new__(Store)

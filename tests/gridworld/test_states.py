@@ -34,8 +34,10 @@ def test_a_full_grid_names_the_agent():
         sim.reset(seed=0)
     assert same(before, sim.state_dict())
     vec = sim.vectorize(2)
+    streams = vec.store.streams.copy()
     with pytest.raises(ValueError, match="the 3 x 5 grid of world 0 is left for agent 'a15'"):
         vec.reset()
+    assert (vec.store.streams == streams).all()
 
 
 def test_a_placement_that_fails_in_one_world_names_it():

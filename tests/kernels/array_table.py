@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from abmarl.kernels import cells, done, episode, sight, streams
+from abmarl.gridworld.padding import Padding
+from abmarl.gridworld.roster import TRAITS
+from abmarl.kernels import cells, done, episode, maze, placement, sight, streams
+from abmarl.kernels.compile import JIT
 from tests.kernels import loops
 from tests.naive import masks
+from tests.naive.maze import grow_maze
 from tests.naive.random_stream import streams as naive_streams
+from tests.naive.world import NaiveWorld
 
 
 @dataclass(frozen=True)
@@ -167,6 +172,97 @@ def naive_samples(given):
     sampling = [naive_streams(seed, b)[2] for b in range(3)]
     found = [loops.draw_samples(stream, entries) for stream in sampling]
     return [found, [stream.words for stream in sampling]]
+
+
+# --- mazes: (seed, rows, cols, starts of two worlds)
+
+
+@st.composite
+def maze_starts(draw):
+    rows, cols = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    cell = st.tuples(st.integers(0, rows - 1), st.integers(0, cols - 1))
+    return draw(st.integers(0, 2**63)), rows, cols, [draw(cell), draw(cell)]
+
+
+def run_mazes(given):
+    seed, rows, cols, starts = given
+    padding = Padding(rows, cols, np.zeros(1, TRAITS))
+    rng = np.array([naive_streams(seed, b)[0].words for b in range(2)], np.uint64)
+    ground = np.zeros((2, padding.cells), np.uint8)
+    cells_of = np.array([padding.ravel(*start) for start in starts])
+    frontier = np.zeros(rows * cols, np.int32)
+    maze.grow_mazes(cells_of, rows, cols, padding.width, padding.pad, rng, ground, frontier)
+    grids = ground.reshape(2, -1, padding.width)
+    # There is nothing but passages and walls on the grid, and neither beside it.
+    inside = grids[:, padding.pad : padding.pad + rows, padding.pad : padding.pad + cols]
+    assert np.isin(inside, (maze.WALL, maze.PASSAGE)).all()
+    assert np.count_nonzero(grids) == inside.size
+    found = [[tuple(cell) for cell in np.argwhere(one == maze.PASSAGE).tolist()] for one in inside]
+    return [found, rng.tolist()]
+
+
+def naive_mazes(given):
+    seed, rows, cols, starts = given
+    dynamics = [naive_streams(seed, b)[0] for b in range(2)]
+    world = NaiveWorld(rows, cols, [])
+    found = [
+        sorted(grow_maze(world, stream, start))
+        for stream, start in zip(dynamics, starts, strict=True)
+    ]
+    return [found, [stream.words for stream in dynamics]]
+
+
+# --- ammo and orientation: (seed, [(initial ammo, initial orientation, has one)], worlds)
+
+owners = st.tuples(st.integers(-5, 2**31 - 1), st.integers(0, 4), st.booleans())
+belongings = st.tuples(
+    st.integers(0, 2**63),
+    st.lists(owners, min_size=1, max_size=6),
+    st.sampled_from([[0, 1, 2], [2, 0], [1], []]),
+)
+
+
+def traits_of(agents):
+    traits = np.zeros(len(agents), TRAITS)
+    if not JIT:
+        traits = traits.view(np.recarray)
+    traits["initial_ammo"] = [ammo for ammo, _, _ in agents]
+    traits["initial_orientation"] = [orientation for _, orientation, _ in agents]
+    return traits
+
+
+def run_ammo(given):
+    _, agents, worlds = given
+    ammo = np.full((3, len(agents)), 77, np.int32)
+    placement.reset_ammo(listed(worlds, 3), traits_of(agents), ammo)
+    return ammo.tolist()
+
+
+def naive_ammo(given):
+    _, agents, worlds = given
+    full = [max(0, ammo) for ammo, _, _ in agents]
+    return [full if b in worlds else [77] * len(agents) for b in range(3)]
+
+
+def run_orientation(given):
+    seed, agents, worlds = given
+    rng = np.array([naive_streams(seed, b)[0].words for b in range(3)], np.uint64)
+    turning = np.array([has for _, _, has in agents])
+    orientation = np.full((3, len(agents)), 77, np.int8)
+    traits = traits_of(agents)
+    placement.reset_orientation(listed(worlds, 3), turning, traits, rng, orientation)
+    return [orientation.tolist(), rng.tolist()]
+
+
+def naive_orientation(given):
+    seed, agents, worlds = given
+    dynamics = [naive_streams(seed, b)[0] for b in range(3)]
+    found = [[77] * len(agents) for _ in range(3)]
+    for b in worlds:
+        for i, (_, initial, has) in enumerate(agents):
+            if has:
+                found[b][i] = initial or 1 + dynamics[b].below(4)
+    return [found, [stream.words for stream in dynamics]]
 
 
 # --- episode
@@ -414,6 +510,11 @@ ARRAY_TABLE = [
     ArrayEntry(
         "sight.hidden_cells", "rule", blockers([1, 2, 3, 3, 7, 10, 25]), run_hidden(False),
         naive_hidden_cells,
+    ),
+    ArrayEntry("maze.grow_mazes", "", maze_starts(), run_mazes, naive_mazes),
+    ArrayEntry("placement.reset_ammo", "", belongings, run_ammo, naive_ammo),
+    ArrayEntry(
+        "placement.reset_orientation", "", belongings, run_orientation, naive_orientation
     ),
     ArrayEntry("streams.draw_samples", "", ranges(), run_samples, naive_samples),
     ArrayEntry("episode.close_step", "", ends_of_steps(), run_close_step, naive_close_step),

@@ -14,12 +14,18 @@ from abmarl.gridworld import (
     ActiveDone,
     BinaryAttackActor,
     CrossMoveActor,
+    DriftMoveActor,
     HealthState,
+    MazePlacementState,
     MoveActor,
+    MovingAgent,
     OneTeamRemainingDone,
     PositionCenteredEncodingObserver,
     PositionState,
     StackedPositionCenteredEncodingObserver,
+    TargetAgentInactiveDone,
+    TargetAgentOverlapDone,
+    TargetBarriersFreePlacementState,
     TargetEncodingInactiveDone,
     TeamObserver,
 )
@@ -28,6 +34,7 @@ from tests.kernels.worlds import known
 from tests.naive import action_masks, attack, dones, movement, windows
 from tests.naive.health import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
+from tests.naive.target_placement import reset_around_target
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,36 @@ def naive_cross_moves(case, b):
     return naive_moves(case, b, movement.cross_move, lambda i: cross_action(case, i))
 
 
+class EveryoneDriftsActor(DriftMoveActor):
+    """All that move have an orientation, which the case gives them."""
+
+    def supports(self, agent):
+        return isinstance(agent, MovingAgent)
+
+
+def orientations(case):
+    """Some look nowhere yet."""
+    return [(case.scenario.seed + 3 * i) % 5 for i in range(len(case.scenario.world.agents))]
+
+
+def run_drifts(case):
+    actor = case.component(EveryoneDriftsActor)
+    case.store.orientation[:] = orientations(case)
+    actions = np.array([cross_action(case, i) for i in able(case, "move_range")])
+    found = run_moves(case, actor, actions)
+    return [[*one, case.store.orientation[b].tolist()] for b, one in enumerate(found)]
+
+
+def naive_drifts(case, b):
+    looks = orientations(case)
+
+    def move(world, i, action):
+        moved, looks[i] = movement.drift_move(world, i, action, looks[i])
+        return moved
+
+    return [*naive_moves(case, b, move, lambda i: cross_action(case, i)), looks]
+
+
 def run_move_masks(kind):
     def run(case):
         actor = case.component(kind)
@@ -292,11 +329,17 @@ def few_layers(scenario):
 
 
 def run_placement(case):
+    return start_worlds(case, PositionState)
+
+
+def start_worlds(case, kind, **parameters):
+    """Places the agents; per world the agent that has found no place, or None."""
     scenario = case.scenario
     state = case.component(
-        PositionState,
+        kind,
         no_overlap_at_reset=scenario.no_overlap_at_reset,
         randomize_placement_order=scenario.randomize_placement_order,
+        **parameters,
     )
     for i, agent in enumerate(case.agents.values()):
         case.store.set_start(i, agent.initial_position)
@@ -319,19 +362,66 @@ def restore(case, b, before):
 
 
 def naive_placement(case, b):
+    return naive_start(case, b, reset_positions)
+
+
+def naive_start(case, b, reset, **parameters):
     scenario, world = case.scenario, case.naive[b]
     try:
-        reset_positions(
+        reset(
             world,
             case.naive_streams[b][0],
-            scenario.no_overlap_at_reset,
-            scenario.randomize_placement_order,
+            no_overlap_at_reset=scenario.no_overlap_at_reset,
+            randomize_placement_order=scenario.randomize_placement_order,
+            **parameters,
         )
     except NoCellLeft as error:
         world.clear()
         for agent in world.agents:
             agent.position = tuple(case.store.padding.unravel(0))
         return f"agent{error.agent}"
+
+
+def roles(case):
+    """The number of the target, and the encodings of barriers and free agents."""
+    scenario = case.scenario
+    kinds = sorted({agent.encoding for agent in scenario.world.agents})
+    first = scenario.seed % 2
+    target = scenario.seed % len(scenario.world.agents)
+    return target, set(kinds[first::2]), set(kinds[1 - first :: 2])
+
+
+def run_around_target(kind):
+    def run(case):
+        target, barriers, free = roles(case)
+        return start_worlds(
+            case,
+            kind,
+            target_agent=f"agent{target}",
+            barrier_encodings=barriers,
+            free_encodings=free,
+            cluster_barriers=case.scenario.stacked_attacks,
+            scatter_free_agents=case.scenario.observe_self,
+        )
+
+    return run
+
+
+def naive_around_target(in_maze):
+    def run(case, b):
+        target, barriers, _ = roles(case)
+        return naive_start(
+            case,
+            b,
+            reset_around_target,
+            target=target,
+            barrier_encodings=barriers,
+            cluster_barriers=case.scenario.stacked_attacks,
+            scatter_free_agents=case.scenario.observe_self,
+            in_maze=in_maze,
+        )
+
+    return run
 
 
 def run_health(case):
@@ -374,6 +464,16 @@ def targets(one):
         return {"target_mapping": mapping, "sim_ends_if_one_done": one}
 
     return parameters
+
+
+def pairs(case):
+    """Two of three agents are after another one, or after themselves."""
+    count = len(case.scenario.world.agents)
+    return {i: (i * i + case.scenario.seed) % count for i in range(count) if i % 3 != 1}
+
+
+def named_pairs(case):
+    return {"target_mapping": {f"agent{i}": f"agent{j}" for i, j in pairs(case).items()}}
 
 
 def has_targets(scenario):
@@ -493,6 +593,7 @@ TABLE = [
     Entry("attack.possible_targets", "", run_attack_masks, naive_attack_masks, has("attack_range")),
     Entry("movement.move_agents", "box", run_box_moves, naive_box_moves, has("move_range")),
     Entry("movement.move_agents", "cross", run_cross_moves, naive_cross_moves, has("move_range")),
+    Entry("movement.drift_agents", "", run_drifts, naive_drifts, has("move_range")),
     Entry(
         "movement.possible_moves", "box", run_move_masks(MoveActor),
         naive_move_masks(action_masks.move_mask), has("move_range"),
@@ -512,6 +613,14 @@ TABLE = [
     Entry("placement.place_agents", "", run_placement, naive_placement),
     Entry("placement.reset_health", "", run_health, naive_health),
     Entry(
+        "target_placement.place_around_target", "open",
+        run_around_target(TargetBarriersFreePlacementState), naive_around_target(False),
+    ),
+    Entry(
+        "target_placement.place_around_target", "maze", run_around_target(MazePlacementState),
+        naive_around_target(True),
+    ),
+    Entry(
         "done.none_active", "", run_done(ActiveDone, plain), naive_done(dones.ActiveDone, plain)
     ),
     Entry(
@@ -525,6 +634,14 @@ TABLE = [
     Entry(
         "done.targets_inactive", "all", run_done(TargetEncodingInactiveDone, targets(False)),
         naive_done(dones.TargetEncodingInactiveDone, targets(False)), has_targets,
+    ),
+    Entry(
+        "done.targets_reached", "", run_done(TargetAgentOverlapDone, named_pairs),
+        naive_done(dones.TargetAgentOverlapDone, lambda case: {"target_mapping": pairs(case)}),
+    ),
+    Entry(
+        "done.targets_gone", "", run_done(TargetAgentInactiveDone, named_pairs),
+        naive_done(dones.TargetAgentInactiveDone, lambda case: {"target_mapping": pairs(case)}),
     ),
     Entry("turns.take_turns", "fixed", run_turns(False), naive_turns(False)),
     Entry("turns.take_turns", "random", run_turns(True), naive_turns(True)),

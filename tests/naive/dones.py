@@ -61,3 +61,40 @@ class TargetEncodingInactiveDone:
         """True when one mapped encoding (or every one) is done."""
         dones = [self.encoding_done(world, encoding) for encoding in self.target_mapping]
         return any(dones) if self.sim_ends_if_one_done else all(dones)
+
+
+class TargetAgentDone:
+    """Agents are done by what became of one other agent each.
+
+    Args:
+        target_mapping: number of an agent -> number of its target.
+    """
+
+    def __init__(self, target_mapping):
+        self.target_mapping = target_mapping
+
+    def done(self, world, agent):
+        """True when the agent has a target and is done with it."""
+        if agent not in self.target_mapping:
+            return False
+        return self.done_with(world.agents[agent], world.agents[self.target_mapping[agent]])
+
+    def all_done(self, world):
+        """True when all agents that have a target are done."""
+        return all(self.done(world, agent) for agent in self.target_mapping)
+
+
+class TargetAgentOverlapDone(TargetAgentDone):
+    """An agent is done on the cell of its target."""
+
+    def done_with(self, agent, target):
+        """True when both are in one cell, or were when they left the grid."""
+        return agent.position == target.position
+
+
+class TargetAgentInactiveDone(TargetAgentDone):
+    """An agent is done when its target is inactive."""
+
+    def done_with(self, agent, target):
+        """True when the target is gone."""
+        return not target.active

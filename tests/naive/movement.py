@@ -1,4 +1,4 @@
-"""MoveActor and CrossMoveActor for one agent."""
+"""MoveActor, CrossMoveActor and DriftMoveActor for one agent."""
 
 CROSS = {0: (0, 0), 1: (0, -1), 2: (1, 0), 3: (0, 1), 4: (-1, 0)}  # stay, left, down, right, up
 
@@ -22,3 +22,16 @@ def move(world, agent, change):
 def cross_move(world, agent, action):
     """Move an agent one step: 0 stay, 1 left, 2 down, 3 right, 4 up."""
     return move(world, agent, CROSS[int(action)])
+
+
+def drift_move(world, agent, action, orientation):
+    """Move and turn an agent as it wants, or let it drift along its orientation.
+
+    Returns:
+        (whether it is on another cell now, its orientation).
+    """
+    if action != 0 and cross_move(world, agent, action):
+        return True, action
+    if orientation != 0 and cross_move(world, agent, orientation):
+        return True, orientation
+    return False, orientation

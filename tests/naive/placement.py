@@ -39,13 +39,16 @@ def reset_positions(world, stream, no_overlap_at_reset=False, randomize_placemen
         world.place(agent, random_cell(world, stream, agent, no_overlap_at_reset))
 
 
-def random_cell(world, stream, agent, no_overlap_at_reset):
-    """A random cell that is available to the agent."""
+def is_free(world, agent, cell, no_overlap_at_reset):
+    """True when the agent may start in the cell."""
+    return not world.cells[cell] if no_overlap_at_reset else world.available(agent, cell)
+
+
+def random_cell(world, stream, agent, no_overlap_at_reset, suits=lambda cell: True):
+    """A random cell that suits and is available to the agent."""
 
     def free(cell):
-        if no_overlap_at_reset:
-            return not world.cells[cell]
-        return world.available(agent, cell)
+        return suits(cell) and is_free(world, agent, cell, no_overlap_at_reset)
 
     number_of_cells = world.rows * world.cols
     for _ in range(TRIES):

@@ -2,6 +2,13 @@
 
 from abmarl.gridworld.actor.attack import AttackOutcome, BinaryAttackActor
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.actor.move import CrossMoveActor, MoveActor
+from abmarl.gridworld.actor.move import CrossMoveActor, DriftMoveActor, MoveActor
 
-__all__ = ["ActorBase", "AttackOutcome", "BinaryAttackActor", "CrossMoveActor", "MoveActor"]
+__all__ = [
+    "ActorBase",
+    "AttackOutcome",
+    "BinaryAttackActor",
+    "CrossMoveActor",
+    "DriftMoveActor",
+    "MoveActor",
+]

@@ -4,8 +4,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.agent import MovingAgent
-from abmarl.kernels.movement import move_agents, possible_moves
+from abmarl.gridworld.agent import MovingAgent, OrientationAgent
+from abmarl.kernels.movement import drift_agents, move_agents, possible_moves
 from abmarl.kernels.program import Call
 
 
@@ -106,3 +106,33 @@ class CrossMoveActor(_Mover):
     def null(self, agent):
         """Staying."""
         return 0
+
+
+class DriftMoveActor(CrossMoveActor):
+    """Moves agents that have an orientation, and lets them drift along it.
+
+    Channel ``move``: ``Discrete(5)``: 0 drift, 1 left, 2 down, 3 right, 4 up; null 0. An agent that
+    can move the way it wants does so and turns that way. Any other drifts one cell along its
+    orientation, if that cell is available. ``process_action`` returns whether the agent has moved
+    one way or the other, and None for agents that do not move or have no orientation. Event:
+    ``move_failed``. Action masks say which ways the agent can move and turn now.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._orientation = self.store.require("orientation", np.int8)
+
+    def supports(self, agent):
+        """Agents that move and have an orientation."""
+        return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
+
+    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
+        """The moves."""
+        store = self.store
+        move = Call(
+            drift_agents, turns, num_turns, flat, rows_of, store.padding.width, store.padding.pad,
+            store.cell, store.first, store.next_, store.top, store.walls, store.active,
+            store.traits, store.overlap, self.weights, store.rewards, fresh, self.outcome,
+            self._orientation,
+        )  # fmt: skip
+        return [move]

@@ -1,7 +1,9 @@
 """What agents of the grid world can do: classes to be combined."""
 
+import numpy as np
+
 from abmarl.gridworld.agent.base import GridWorldAgent
-from abmarl.gridworld.fields import Trait, integer, number
+from abmarl.gridworld.fields import Field, Trait, integer, number
 from abmarl.sim.agents import ActingAgent, ObservingAgent
 
 
@@ -80,6 +82,62 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         if attack_accuracy is not None:
             self.attack_accuracy = attack_accuracy
         self.simultaneous_attacks = simultaneous_attacks
+
+
+def _no_less_than_0(name, value):
+    return max(0, integer()(name, value))
+
+
+class AmmoAgent(GridWorldAgent):
+    """Has ammunition, of which every hit takes one.
+
+    Attributes:
+        ammo: How much is left, an int that never falls below 0; ``store.ammo`` int32 [B, N].
+            ``AmmoState`` gives every agent its initial ammo.
+
+    Args:
+        initial_ammo: Ammo at the start of an episode, an int.
+    """
+
+    required_parameters = ("initial_ammo",)
+
+    initial_ammo = Trait(integer())
+    ammo = Field(np.int32, check=_no_less_than_0)
+
+    def __init__(self, initial_ammo=None, **kwargs):
+        super().__init__(**kwargs)
+        if initial_ammo is not None:
+            self.initial_ammo = initial_ammo
+
+
+def _direction(name, value):
+    value = integer()(name, value)
+    if not 1 <= value <= 4:
+        raise ValueError(f"{name} must be 1 (left), 2 (down), 3 (right) or 4 (up), got {value}.")
+    return value
+
+
+def _direction_or_none(name, value):
+    return None if value is None else _direction(name, value)
+
+
+class OrientationAgent(GridWorldAgent):
+    """Looks in one of four directions: 1 left, 2 down, 3 right, 4 up.
+
+    Attributes:
+        orientation: Where it looks now; ``store.orientation`` int8 [B, N], 0 until
+            ``OrientationState`` or a move has set it.
+
+    Args:
+        initial_orientation: Orientation at the start of an episode; None: a random one.
+    """
+
+    initial_orientation = Trait(_direction_or_none)
+    orientation = Field(np.int8, check=_direction)
+
+    def __init__(self, initial_orientation=None, **kwargs):
+        super().__init__(**kwargs)
+        self.initial_orientation = initial_orientation
 
 
 class TeamAgent(GridWorldAgent):

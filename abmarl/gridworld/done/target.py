@@ -3,8 +3,8 @@
 import numpy as np
 
 from abmarl.gridworld.done.base import DoneBase
-from abmarl.gridworld.grid import parse_encodings
-from abmarl.kernels.done import targets_inactive
+from abmarl.gridworld.grid import parse_agent, parse_encodings
+from abmarl.kernels.done import targets_gone, targets_inactive, targets_reached
 from abmarl.kernels.program import Call
 
 
@@ -42,3 +42,61 @@ class TargetEncodingInactiveDone(DoneBase):
             self.sim_ends_if_one_done, self._extinct, self.agents_done, self.worlds_done,
         )  # fmt: skip
         return [find]
+
+
+class _TargetAgentDone(DoneBase):
+    """Every agent of a mapping has an agent for a target; the others are never done.
+
+    Attributes:
+        target_mapping: ``{agent id: id of its target}``.
+    """
+
+    def __init__(self, target_mapping=None, **kwargs):
+        super().__init__(**kwargs)
+        name = type(self).__name__
+        if target_mapping is not None and not isinstance(target_mapping, dict):
+            raise TypeError(
+                f"target_mapping must be a dict {{agent id: target id}}, got {target_mapping!r}."
+            )
+        if not target_mapping:
+            raise ValueError(f'{name} needs a target_mapping, like {{"runner": "goal"}}.')
+        self.target_mapping = {
+            parse_agent("target_mapping", agent, self.agents): parse_agent(
+                "target_mapping", target, self.agents
+            )
+            for agent, target in target_mapping.items()
+        }
+        index = self.store.index
+        self._targets = np.full(self.store.num_agents, -1, np.int64)
+        for agent_id, target_id in self.target_mapping.items():
+            self._targets[index[agent_id]] = index[target_id]
+
+
+class TargetAgentOverlapDone(_TargetAgentDone):
+    """An agent is done while it is on the cell of its target, the world when all of them are.
+
+    An agent that has left the grid counts where it was last.
+
+    Args:
+        target_mapping: ``{agent id: id of its target}``, or the target itself. Agents that are not
+            named are never done.
+    """
+
+    def calls(self) -> list:
+        """Who is on the cell of its target, and where all are."""
+        found = self.agents_done, self.worlds_done
+        return [Call(targets_reached, self.store.cell, self._targets, *found)]
+
+
+class TargetAgentInactiveDone(_TargetAgentDone):
+    """An agent is done when its target is inactive, the world when all targets are.
+
+    Args:
+        target_mapping: ``{agent id: id of its target}``, or the target itself. Agents that are not
+            named are never done.
+    """
+
+    def calls(self) -> list:
+        """Whose target is not active, and where none is."""
+        found = self.agents_done, self.worlds_done
+        return [Call(targets_gone, self.store.active, self._targets, *found)]

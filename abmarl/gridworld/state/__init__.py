@@ -1,8 +1,20 @@
 """State components: what an episode starts from."""
 
+from abmarl.gridworld.state.ammo import AmmoState
 from abmarl.gridworld.state.base import StateBase
 from abmarl.gridworld.state.health import HealthState
+from abmarl.gridworld.state.orientation import OrientationState
 from abmarl.gridworld.state.position import PositionState
+from abmarl.gridworld.state.target import MazePlacementState, TargetBarriersFreePlacementState
 from abmarl.gridworld.state.team import TeamState
 
-__all__ = ["HealthState", "PositionState", "StateBase", "TeamState"]
+__all__ = [
+    "AmmoState",
+    "HealthState",
+    "MazePlacementState",
+    "OrientationState",
+    "PositionState",
+    "StateBase",
+    "TargetBarriersFreePlacementState",
+    "TeamState",
+]

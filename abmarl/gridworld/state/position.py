@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from abmarl.gridworld.fields import truth
 from abmarl.gridworld.state.base import StateBase
 from abmarl.kernels.placement import place_agents
 from abmarl.kernels.program import Call
@@ -24,14 +25,10 @@ class PositionState(StateBase):
 
     def __init__(self, no_overlap_at_reset=False, randomize_placement_order=False, **kwargs):
         super().__init__(**kwargs)
-        for name, value in (
-            ("no_overlap_at_reset", no_overlap_at_reset),
-            ("randomize_placement_order", randomize_placement_order),
-        ):
-            if not isinstance(value, bool | np.bool_):
-                raise TypeError(f"{name} must be True or False, got {value!r}.")
-        self.no_overlap_at_reset = bool(no_overlap_at_reset)
-        self.randomize_placement_order = bool(randomize_placement_order)
+        self.no_overlap_at_reset = truth("no_overlap_at_reset", no_overlap_at_reset)
+        self.randomize_placement_order = truth(
+            "randomize_placement_order", randomize_placement_order
+        )
         store = self.store
         self._order = np.zeros(store.num_agents, store.slot_dtype)
         self._failed = np.full(store.num_worlds, -1, np.int64)

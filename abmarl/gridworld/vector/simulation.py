@@ -136,7 +136,8 @@ class VectorSimulation(Savable, Wrappable):
         """
         chosen = world_numbers(worlds, self.num_envs)
         entropy = self.seed if seed is None else self._parse(seed)
-        before = self.state_dict() if self.started else None
+        # Before the first start there is nothing but random streams to go back to.
+        before = self.state_dict() if self.started else self.store.streams_copy()
         try:
             if seed is not None:
                 self.store.seed(entropy, chosen)
@@ -151,8 +152,7 @@ class VectorSimulation(Savable, Wrappable):
                     shard.begin(mine - shard.low)
                     shard.observe(mine - shard.low)
         except BaseException:
-            if before is not None:
-                self._go_back(before)
+            self._go_back(before) if self.started else self.store.load(before)
             raise
         if worlds is None:
             self.seed = entropy
