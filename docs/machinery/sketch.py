@@ -31,6 +31,14 @@ class Panel:
     def __init__(self, rows: int, cols: int, title: str = ""):
         self.rows, self.cols, self.title = rows, cols, title
         self._strokes = []
+        # Upper left and lower right cell that are to be seen; frames may stick out of the grid.
+        self._view = [0, 0, rows - 1, cols - 1]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns that are to be seen."""
+        top, left, bottom, right = self._view
+        return bottom - top + 1, right - left + 1
 
     def shade(self, cells, color: str = HINT) -> "Panel":
         """Colours cells: pairs (row, col), or a bool array [rows, cols]."""
@@ -97,6 +105,10 @@ class Panel:
 
     def frame(self, row, col, height, width, color: str = "#2b6cb0") -> "Panel":
         """Draws a line around a rectangle of cells, given by its upper left one."""
+        low, high = self._view[:2], self._view[2:]
+        low = np.minimum(low, (row, col)).tolist()
+        high = np.maximum(high, (row + height - 1, col + width - 1)).tolist()
+        self._view = [*low, *high]
         box = {"fill": False, "edgecolor": color, "linewidth": 2.2, "zorder": 3}
         self._strokes.append(
             lambda axes: axes.add_patch(
@@ -107,15 +119,19 @@ class Panel:
 
     def draw(self, axes) -> None:
         """Draws everything on matplotlib axes."""
-        axes.set(xlim=(-0.5, self.cols - 0.5), ylim=(self.rows - 0.5, -0.5), aspect="equal")
-        axes.set_facecolor("#ffffff")
-        axes.set_xticks(np.arange(self.cols + 1) - 0.5, labels=[])
-        axes.set_yticks(np.arange(self.rows + 1) - 0.5, labels=[])
-        axes.grid(color=LINE, linewidth=0.8, zorder=2)
-        axes.set_axisbelow(False)
-        axes.tick_params(length=0)
+        top, left, bottom, right = self._view
+        margin = 0.55  # so that lines at the edge are drawn in full width
+        axes.set(xlim=(left - margin, right + margin), ylim=(bottom + margin, top - margin))
+        axes.set(aspect="equal", xticks=[], yticks=[])
+        axes.set_facecolor(PAPER)
+        axes.add_patch(
+            Rectangle((-0.5, -0.5), self.cols, self.rows, facecolor="#ffffff", zorder=0)
+        )
+        edges = {"colors": LINE, "linewidth": 0.8, "zorder": 2}
+        axes.hlines(np.arange(self.rows + 1) - 0.5, -0.5, self.cols - 0.5, **edges)
+        axes.vlines(np.arange(self.cols + 1) - 0.5, -0.5, self.rows - 0.5, **edges)
         for spine in axes.spines.values():
-            spine.set_color(LINE)
+            spine.set_visible(False)
         for stroke in self._strokes:
             stroke(axes)
         if self.title:
@@ -135,12 +151,12 @@ def window(array, title: str = "") -> Panel:
 
 def figure(panels, cell: float = 0.36) -> Figure:
     """Panels side by side, all cells of one size."""
-    width = sum(panel.cols for panel in panels) * cell + 0.5 * len(panels)
-    height = max(panel.rows for panel in panels) * cell + 0.6
+    rows, cols = zip(*(panel.size for panel in panels), strict=True)
+    width = sum(cols) * cell + 0.5 * len(panels)
+    height = max(rows) * cell + (0.6 if any(panel.title for panel in panels) else 0.3)
     made = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
     FigureCanvasAgg(made)
-    ratios = [panel.cols for panel in panels]
-    axes = made.subplots(1, len(panels), squeeze=False, width_ratios=ratios)[0]
+    axes = made.subplots(1, len(panels), squeeze=False, width_ratios=cols)[0]
     for panel, one in zip(panels, axes, strict=True):
         panel.draw(one)
     return made
