@@ -124,9 +124,7 @@ class Panel:
         axes.set(xlim=(left - margin, right + margin), ylim=(bottom + margin, top - margin))
         axes.set(aspect="equal", xticks=[], yticks=[])
         axes.set_facecolor(PAPER)
-        axes.add_patch(
-            Rectangle((-0.5, -0.5), self.cols, self.rows, facecolor="#ffffff", zorder=0)
-        )
+        axes.add_patch(Rectangle((-0.5, -0.5), self.cols, self.rows, facecolor="#ffffff", zorder=0))
         edges = {"colors": LINE, "linewidth": 0.8, "zorder": 2}
         axes.hlines(np.arange(self.rows + 1) - 0.5, -0.5, self.cols - 0.5, **edges)
         axes.vlines(np.arange(self.cols + 1) - 0.5, -0.5, self.rows - 0.5, **edges)
