@@ -22,6 +22,8 @@ extensions = [
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["machinery"]
 nitpicky = True
+# Shapes such as [rows, cols] in the first line of a property look like names of several things.
+suppress_warnings = ["ref.python"]
 # What Python, NumPy and gymnasium define is not looked up: a build needs no network.
 nitpick_ignore_regex = [("py:.*", r"(?!abmarl\.).*"), ("py:.*", r"abmarl\.(.*\.)?_.*")]
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import traceback
 from pathlib import Path
 from typing import ClassVar
 
@@ -33,7 +34,10 @@ class Drawn(SphinxDirective):
         code = "\n".join(self.content)
         number = self.env.temp_data.setdefault("drawn", 0)
         self.env.temp_data["drawn"] = number + 1
-        picture = self._pictures()[number]
+        try:
+            picture = self._pictures()[number]
+        except Exception as error:
+            raise self.error(f"the code of this page fails: {_brief(error)}") from error
         name = f"{self.env.docname.replace('/', '-')}-{number}"
         path = sketch.save(picture, target / name)
         up = "../" * self.env.docname.count("/")
@@ -85,6 +89,13 @@ def _row(*cells):
     return row
 
 
+def _brief(error):
+    """What went wrong, and on which line of which page."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f"{frame.filename}:{frame.lineno}: " for frame in frames if ".md" in frame.filename]
+    return f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
+
+
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
@@ -94,6 +105,7 @@ def setup(app):
     app.add_directive("drawn", Drawn)
     app.add_directive("ratios", Ratios)
     app.connect("autodoc-process-bases", reference.only_public_bases)
+    app.connect("autodoc-process-signature", reference.own_signature)
     # After napoleon, which has stars of its own to escape.
     app.connect("autodoc-process-docstring", reference.escape_stars, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,10 +1,29 @@
 """The reference: which names are public, and how their docstrings become pages."""
 
 import importlib
+import inspect
 import pkgutil
 import re
 
 import abmarl
+
+# Classes that are documented although no package names them in ``__all__``.
+FURTHER = (
+    "abmarl.gridworld.actions.Actions",
+    "abmarl.gridworld.channel.ChannelComponent",
+    "abmarl.gridworld.component.Component",
+    "abmarl.gridworld.groups.Group",
+    "abmarl.gridworld.rewards.RewardRules",
+    "abmarl.gridworld.store.Store",
+    "abmarl.gridworld.vector.converted.ConvertedSimulation",
+    "abmarl.gridworld.vector.super_agents.SuperAgentSimulation",
+    "abmarl.gridworld.vector.wrapping.VectorWrapper",
+    "abmarl.gridworld.wrapper.base.ActorWrapper",
+    "abmarl.kernels.program.Call",
+    "abmarl.kernels.program.Program",
+    "abmarl.render.scene.Look",
+    "abmarl.render.scene.Tally",
+)
 
 
 def public_packages() -> list[str]:
@@ -23,17 +42,29 @@ def public_names() -> dict[int, set[str]]:
         module = importlib.import_module(package)
         for name in module.__all__:
             found.setdefault(id(getattr(module, name)), set()).add(f"{package}.{name}")
+    for path in FURTHER:
+        module, name = path.rsplit(".", 1)
+        found.setdefault(id(getattr(importlib.import_module(module), name)), set()).add(path)
     return found
 
 
 def only_public_bases(app, name, obj, options, bases) -> None:
-    """Leaves out base classes of the package that nobody but the package needs."""
+    """Puts public classes in the place of base classes that nobody but the package needs."""
     public = public_names()
-    bases[:] = [
-        base
-        for base in bases
-        if id(base) in public or not str(getattr(base, "__module__", "")).startswith("abmarl.")
-    ]
+    found = []
+    for base in bases:
+        own = str(getattr(base, "__module__", "")).startswith("abmarl.")
+        line = [one for one in base.__mro__ if id(one) in public] if own else [base]
+        found += line[:1]
+    bases[:] = list(dict.fromkeys(found)) or [object]
+
+
+def own_signature(app, what, name, obj, options, signature, returned) -> tuple | None:
+    """Classes whose ``__new__`` takes anything are made with what ``__init__`` takes."""
+    if what != "class" or signature != "(*args, **kwargs)":
+        return None
+    known = list(inspect.signature(obj.__init__).parameters.values())
+    return str(inspect.Signature(known[1:])), returned
 
 
 def escape_stars(app, what, name, obj, options, lines) -> None:
