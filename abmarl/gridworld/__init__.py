@@ -5,7 +5,10 @@ from abmarl.gridworld.actor import (
     BinaryAttackActor,
     CrossMoveActor,
     DriftMoveActor,
+    EncodingBasedAttackActor,
     MoveActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
 )
 from abmarl.gridworld.agent import (
     AmmoAgent,
@@ -28,6 +31,9 @@ from abmarl.gridworld.fields import Field
 from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.observer import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
@@ -44,16 +50,22 @@ from abmarl.gridworld.state import (
     TeamState,
 )
 from abmarl.gridworld.vector import VectorSimulation
+from abmarl.gridworld.wrapper import ExclusiveChannelActionWrapper, RavelActionWrapper
 
 __all__ = [
+    "AbsoluteEncodingObserver",
+    "AbsolutePositionObserver",
     "ActiveDone",
     "AmmoAgent",
+    "AmmoObserver",
     "AmmoState",
     "AttackOutcome",
     "AttackingAgent",
     "BinaryAttackActor",
     "CrossMoveActor",
     "DriftMoveActor",
+    "EncodingBasedAttackActor",
+    "ExclusiveChannelActionWrapper",
     "Field",
     "Grid",
     "GridObservingAgent",
@@ -68,6 +80,9 @@ __all__ = [
     "OrientationState",
     "PositionCenteredEncodingObserver",
     "PositionState",
+    "RavelActionWrapper",
+    "RestrictedSelectiveAttackActor",
+    "SelectiveAttackActor",
     "SmartGridWorldSimulation",
     "StackedPositionCenteredEncodingObserver",
     "TargetAgentInactiveDone",

@@ -24,6 +24,7 @@ class ChannelComponent(Component):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
+        self.prepare()
         # One form for all agents that are alike; 100,000 agents must not take a dict each.
         self.forms = []
         self.form_of = np.full(self.store.num_agents, -1, np.int16)
@@ -33,6 +34,9 @@ class ChannelComponent(Component):
         for slot, agent in enumerate(self.agents.values()):
             if self.supports(agent):
                 self._offer(slot, agent)
+
+    def prepare(self):
+        """Works out what spaces depend on; called before the agents are given the channel."""
 
     def space(self, agent):
         """The space of this channel for an agent that is supported."""

@@ -1,14 +1,20 @@
 """Forms: the spaces of actions and observations as plain number arrays."""
 
+from collections.abc import Mapping
+
 import numpy as np
-from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
 
 class Form:
     """What the entries of one channel look like for one kind of agent.
 
+    An entry of a Dict space is one row of numbers: the values of its keys side by side, in the
+    order of the space.
+
     Attributes:
         space: The gymnasium space that it stands for.
+        parts: Of a Dict space, ``{key: (where it starts in the row, its form)}``; else empty.
         shape: Shape of an entry; () for a number.
         low, high: [K] flat bounds, both inclusive; infinite where there are none.
         dtype: int8 or int32 where the values fit and are integers, else float64.
@@ -16,7 +22,10 @@ class Form:
 
     def __init__(self, space):
         self.space = space
-        if isinstance(space, Discrete):
+        self.parts = {}
+        if isinstance(space, Dict) and space.spaces:
+            low, high = self._join(space)
+        elif isinstance(space, Discrete):
             low, high = space.start, space.start + space.n - 1
         elif isinstance(space, MultiDiscrete):
             low, high = space.start, space.start + space.nvec - 1
@@ -26,7 +35,8 @@ class Form:
             low, high = space.low, space.high
         else:
             raise TypeError(
-                f"A channel needs a Box, Discrete, MultiBinary or MultiDiscrete space, got {space}."
+                "A channel needs a Box, Discrete, MultiBinary or MultiDiscrete space, or a Dict of "
+                f"such, got {space}."
             )
         low, high = np.asarray(low), np.asarray(high)
         self.shape = low.shape
@@ -48,21 +58,42 @@ class Form:
         """Numbers in an entry."""
         return len(self.low)
 
+    def _join(self, space):
+        """Makes the parts; returns the bounds of the whole row."""
+        start = 0
+        for key, inner in space.spaces.items():
+            form = Form(inner)
+            self.parts[key] = start, form
+            start += form.width
+        forms = [form for _, form in self.parts.values()]
+        if len({form.integer for form in forms}) > 1:
+            raise TypeError(
+                "A Dict channel is one array, so its parts must be all of integers or all of "
+                f"floats, got {space}."
+            )
+        return tuple(
+            np.concatenate([getattr(one, end) for one in forms]) for end in ("low", "high")
+        )
+
     def takes(self, dtype) -> bool:
         """Whether numbers of this dtype can be entries: integers for integer spaces."""
         return np.dtype(dtype).kind in self._kinds
 
     def narrow_space(self):
-        """The space with the dtype that arrays of it have."""
+        """The space of the entries as they are in arrays, with their shape and dtype."""
+        if self.parts and all(isinstance(part, Discrete) for part in self.space.values()):
+            return MultiDiscrete(self.high - self.low + 1, start=self.low)
         if isinstance(self.space, Discrete):
             return Discrete(int(self.space.n), start=int(self.space.start), dtype=self.dtype)
-        if isinstance(self.space, Box):
+        if isinstance(self.space, Box | Dict):
             sides = (side.reshape(self.shape).astype(self.dtype) for side in (self.low, self.high))
             return Box(*sides, self.shape, self.dtype)
         return self.space
 
     def put(self, value, flat, at) -> bool:
         """Writes one entry to ``flat[at:]``; False and no change when it is not in the space."""
+        if self.parts:
+            return self._put_parts(value, flat, at)
         if not self.shape:
             if type(value) is not int and not self._is_scalar(value):
                 return False
@@ -90,12 +121,39 @@ class Form:
             at += 1
         return True
 
+    def point(self, flat, at):
+        """The entry that stands at ``flat[at:]``, as a point of the space."""
+        if self.parts:
+            return {key: form.point(flat, at + start) for key, (start, form) in self.parts.items()}
+        if not self.shape:
+            return flat.item(at)
+        return flat[at : at + self.width].reshape(self.shape).astype(self.space.dtype)
+
+    def _put_parts(self, value, flat, at):
+        if not isinstance(value, Mapping) or value.keys() != self.parts.keys():
+            return False
+        before = flat[at : at + self.width].copy()
+        for key, (start, form) in self.parts.items():
+            if not form.put(value[key], flat, at + start):
+                flat[at : at + self.width] = before
+                return False
+        return True
+
     def _is_scalar(self, value):
         kind = getattr(getattr(value, "dtype", None), "kind", None)
         if kind is not None:
             return kind in self._kinds and value.shape == ()
         kinds = int if self.integer else int | float
         return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def is_by_entry(mask_shape, shape) -> bool:
+    """Whether action masks of a channel speak of its entries one by one.
+
+    They have the shape of an entry, with the options of each number behind it; other masks have a
+    value per choice of the whole entry.
+    """
+    return tuple(mask_shape[:-1]) == tuple(shape)
 
 
 def narrow(low, high) -> np.dtype:

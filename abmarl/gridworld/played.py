@@ -100,6 +100,7 @@ class PlayedWorlds(GridWorldSimulation):
     @functools.cached_property
     def runs_foreign_code(self) -> bool:
         """Whether a step runs code that is not the package's own and so may fail half way."""
-        parts = (*self.states, *self.observers, *self.dones, *self.actors.values(), self)
+        layers = [layer for actor in self.actors.values() for layer in actor.layers]
+        parts = (*self.states, *self.observers, *self.dones, *layers, self)
         own = all(type(part).__module__.startswith("abmarl.") for part in parts)
         return not own or bool(self._rules.rules)

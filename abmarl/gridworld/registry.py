@@ -1,13 +1,17 @@
 """Components by name, so that a simulation can be declared with strings."""
 
 import difflib
+from functools import partial
 
 from abmarl.gridworld.actor import (
     ActorBase,
     BinaryAttackActor,
     CrossMoveActor,
     DriftMoveActor,
+    EncodingBasedAttackActor,
     MoveActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
 )
 from abmarl.gridworld.done import (
     ActiveDone,
@@ -19,6 +23,9 @@ from abmarl.gridworld.done import (
 )
 from abmarl.gridworld.former_names import present_name
 from abmarl.gridworld.observer import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     ObserverBase,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
@@ -60,8 +67,10 @@ def register(component) -> type:
     raise TypeError(f"A component is a subclass of {names}; got {component!r}.")
 
 
-def find_component(kind: str, component) -> type:
+def find_component(kind: str, component):
     """The component class for a class or a registered name.
+
+    A ``functools.partial`` of a class, which gives it parameters of its own, is returned as it is.
 
     Raises:
         ValueError: No component of this kind has that name.
@@ -75,12 +84,31 @@ def find_component(kind: str, component) -> type:
             hint = f"did you mean {near[0]!r}?" if near else f"known are {sorted(known)}."
             raise ValueError(f"There is no {kind} component {component!r}; {hint}")
         return known[component]
-    if isinstance(component, type) and issubclass(component, _BASES[kind]):
+    if isinstance(class_of(component), type) and issubclass(class_of(component), _BASES[kind]):
         return component
     raise TypeError(
         f"{kind}s are given as subclasses of {_BASES[kind].__name__} or registered names, "
         f"got {component!r}."
     )
+
+
+def class_of(component):
+    """The class that a component, which may be a partial, is made of."""
+    return component.func if isinstance(component, partial) else component
+
+
+def layers_of(component) -> list:
+    """A component and what it is given to wrap, as classes or partials."""
+    found = [component]
+    for inner in component.args if isinstance(component, partial) else ():
+        found += layers_of(find_component("actor", inner))
+    return found
+
+
+def make_component(component, parameters):
+    """Makes a component; what a partial says for itself goes before ``parameters``."""
+    own = component.keywords if isinstance(component, partial) else {}
+    return component(**{name: value for name, value in parameters.items() if name not in own})
 
 
 for _component in (
@@ -95,9 +123,15 @@ for _component in (
     CrossMoveActor,
     DriftMoveActor,
     BinaryAttackActor,
+    EncodingBasedAttackActor,
+    SelectiveAttackActor,
+    RestrictedSelectiveAttackActor,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+    AmmoObserver,
     ActiveDone,
     OneTeamRemainingDone,
     TargetEncodingInactiveDone,

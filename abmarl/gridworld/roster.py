@@ -17,8 +17,8 @@ TRAITS = np.dtype(
         ("encoding", np.int32),
         ("move_range", np.int32),
         ("attack_range", np.int32),
-        ("simultaneous_attacks", np.int32),
         ("initial_ammo", np.int32),
+        ("simultaneous_attacks", np.int16),
         ("view_range", np.int16),
         ("kind", np.int16),
         ("initial_orientation", np.int8),
@@ -100,18 +100,27 @@ class Roster:
                     if isinstance(value, str):
                         value = full
                     if value is not None:
-                        if name == "view_range" and value > np.iinfo(np.int16).max:
-                            raise ValueError(
-                                f"view_range of agent {agent.id!r} is {value} cells on a "
-                                f"{self.rows} x {self.cols} grid; {np.iinfo(np.int16).max} is the "
-                                "most, and windows of some hundred cells a side are large already."
-                            )
+                        self._check_size(agent, name, value)
                         column[slot] = value
         for agent in agents.values():
             if agent.encoding is None:
                 raise ValueError(
                     f"Agent {agent.id!r} has no encoding; give it one, an int such as 1."
                 )
+
+    def _check_size(self, agent, name, value):
+        kind = TRAITS[name]
+        if kind.kind != "i" or np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+            return
+        if name == "view_range":
+            raise ValueError(
+                f"view_range of agent {agent.id!r} is {value} cells on a "
+                f"{self.rows} x {self.cols} grid; {np.iinfo(kind).max} is the "
+                "most, and windows of some hundred cells a side are large already."
+            )
+        raise ValueError(
+            f"{name} can be {np.iinfo(kind).max} at most, got {value} for agent {agent.id!r}."
+        )
 
     def _relate(self, overlapping):
         """Numbers the encodings and says which of them may share a cell."""

@@ -9,7 +9,7 @@ from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.done.base import AnyDone
 from abmarl.gridworld.played import PlayedWorlds
-from abmarl.gridworld.registry import find_component
+from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
@@ -26,6 +26,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
             They work in a fixed order whatever the collection: states placement first, the others
             by name.
         actors: Component classes or registered names, as a list or tuple; they act in this order.
+            A component that needs parameters of its own, or an actor in a wrapper, is given as a
+            ``functools.partial``: ``partial(RavelActionWrapper, MoveActor)``.
         rewards: ``{event: amount}`` and rules, see ``RewardRules``.
         agents, grid: See ``GridWorldSimulation``.
         kwargs: Parameters of the components.
@@ -52,15 +54,18 @@ class SmartGridWorldSimulation(PlayedWorlds):
             "done": [find_component("done", one) for one in dones],
         }
         for kind in ("observer", "done"):
-            found[kind].sort(key=lambda one: one.__name__)
-        found["state"].sort(key=lambda one: (one.rank, one.__name__))
+            found[kind].sort(key=lambda one: class_of(one).__name__)
+        found["state"].sort(key=lambda one: (class_of(one).rank, class_of(one).__name__))
         if type(self) is SmartGridWorldSimulation:
-            self._refuse_unknown(kwargs, [one for ones in found.values() for one in ones])
+            everything = [one for ones in found.values() for one in ones]
+            self._refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
             self._refuse_unplaced(found)
-        self.states = [one(**self._kwargs) for one in found["state"]]
-        self.observers = [one(**self._kwargs) for one in found["observer"]]
-        self.dones = [one(**self._kwargs) for one in found["done"]]
-        self._declared_actors = [one(**self._kwargs) for one in found["actor"]]
+        made = {
+            kind: [make_component(one, self._kwargs) for one in found[kind]]
+            for kind in ("state", "observer", "done", "actor")
+        }
+        self.states, self.observers, self.dones = made["state"], made["observer"], made["done"]
+        self._declared_actors = made["actor"]
         self._declared_rewards = {} if rewards is None else rewards
         self.rewards = RewardsById(self.store)
 
@@ -69,11 +74,12 @@ class SmartGridWorldSimulation(PlayedWorlds):
         known = {
             name
             for component in components
-            for base in component.__mro__
+            for base in class_of(component).__mro__
             if "__init__" in vars(base)
             for name in inspect.signature(base.__init__).parameters
         }
-        for name in kwargs:
+        own = [name for one in components for name in getattr(one, "keywords", ())]
+        for name in (*kwargs, *own):
             if name not in known:
                 near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -82,10 +88,11 @@ class SmartGridWorldSimulation(PlayedWorlds):
     @staticmethod
     def _refuse_unplaced(components):
         """Placement comes from a state component: there is no class that could do it by hand."""
-        for state in components["state"]:
+        for state in map(class_of, components["state"]):
             if state.rank == 0 or not state.__module__.startswith("abmarl."):
                 return
-        for component in (*components["actor"], *components["observer"]):
+        acting = [layer for actor in components["actor"] for layer in layers_of(actor)]
+        for component in map(class_of, (*acting, *components["observer"])):
             if component.needs_positions:
                 raise ValueError(
                     f"{component.__name__} needs agents on the grid, and no state component places "
@@ -98,6 +105,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
         self._arrays = self.store
         made = [part for part in vars(self).values() if isinstance(part, ActorBase)]
         actors = [*self._declared_actors, *made]
+        within = [layer for actor in actors for layer in actor.layers[1:]]
+        actors = [actor for actor in actors if not any(actor is layer for layer in within)]
         self.actors = {actor.key: actor for actor in actors}
         if len(self.actors) < len(actors):
             keys = [actor.key for actor in actors]
@@ -147,7 +156,7 @@ class SmartGridWorldSimulation(PlayedWorlds):
         store = self._arrays
         slot = store.index[agent_id]
         if self._obs_version != store.version:
-            self._obs_rows = [(one.key, one.rows(), one.row) for one in self.observers]
+            self._obs_rows = [(one.key, one.waiting(), one.row) for one in self.observers]
             self._obs_version = store.version
         obs = {}
         for key, rows, row_of in self._obs_rows:

@@ -50,6 +50,11 @@ class RavelConversion(Conversion):
         self.num_points = weights[-1]
         self.target = spaces.Discrete(self.num_points)
 
+    @property
+    def weights(self) -> np.ndarray:
+        """int64 [width]: how much one of each entry counts."""
+        return self._weights[1:]
+
     def empty(self, lead: tuple[int, ...]) -> np.ndarray:
         return np.empty(lead, np.int64)
 

@@ -254,6 +254,7 @@ def held_by(sim, num_envs):
         vec.reset()
         for _ in range(6):
             vec.step(vec.sample_actions())
+        vec.reset()
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from abmarl.gridworld import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
     ActiveDone,
-    BinaryAttackActor,
+    AmmoObserver,
     CrossMoveActor,
     DriftMoveActor,
     HealthState,
@@ -30,8 +32,9 @@ from abmarl.gridworld import (
     TeamObserver,
 )
 from abmarl.kernels import turns as turns_kernels
+from tests.kernels import attack_entries as attacks
 from tests.kernels.worlds import known
-from tests.naive import action_masks, attack, dones, movement, windows
+from tests.naive import action_masks, dones, movement, windows
 from tests.naive.health import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
 from tests.naive.target_placement import reset_around_target
@@ -59,17 +62,7 @@ class Entry:
         return f"{self.kernel}[{self.variant}]" if self.variant else self.kernel
 
 
-# --- attack
-
-WEIGHTS = -0.1, 1.0, -1.0
-
-
-def attack_actor(case):
-    return case.component(
-        BinaryAttackActor,
-        attack_mapping=known(case.scenario, case.scenario.attack_mapping),
-        stacked_attacks=case.scenario.stacked_attacks,
-    )
+# --- agents and masks
 
 
 def has(ability):
@@ -83,38 +76,6 @@ def able(case, ability):
     return [i for i, one in enumerate(agents) if getattr(one, ability) is not None]
 
 
-def run_attacks(case):
-    actor = attack_actor(case)
-    actor.weights[:] = WEIGHTS
-    wanted = [case.actions[i]["attack"] for i in able(case, "attack_range")]
-    outcome = actor.process(np.tile(np.array(wanted, int), (case.num_worlds, 1)))
-    return [
-        [array[b].tolist() for array in (*outcome, case.store.rewards)]
-        for b in range(case.num_worlds)
-    ]
-
-
-def naive_attacks(case, b):
-    world, mapping = case.naive[b], known(case.scenario, case.scenario.attack_mapping)
-    count = len(world.agents)
-    attempted, hits, kills, killed = [False] * count, [0] * count, [0] * count, [False] * count
-    rewards = [0.0] * count
-    for i in able(case, "attack_range"):
-        if not world.agents[i].active:
-            continue
-        wanted, stacked = case.actions[i]["attack"], case.scenario.stacked_attacks
-        stream = case.naive_streams[b][0]
-        attempted[i], hit, dead = attack.attack(world, stream, i, wanted, mapping, stacked)
-        hits[i], kills[i] = len(hit), len(dead)
-        if attempted[i] and not hit:
-            rewards[i] += WEIGHTS[0]
-        for j in dead:
-            killed[j] = True
-            rewards[i] += WEIGHTS[1]
-            rewards[j] += WEIGHTS[2]
-    return [attempted, hits, kills, killed, rewards]
-
-
 def masks(case, actor, shapes):
     """The action masks per world, {number: nested lists}."""
     rows, size = case.rows_of({i: int(np.prod(shape)) for i, shape in shapes.items()})
@@ -126,16 +87,15 @@ def masks(case, actor, shapes):
     ]
 
 
-def run_attack_masks(case):
-    actor = attack_actor(case)
-    return masks(case, actor, {i: actor.mask_shape(i) for i in able(case, "attack_range")})
+def attack_entry(kernel, name):
+    return Entry(
+        kernel, name, attacks.run_attacks(name), attacks.naive_attacks(name), attacks.suits(name)
+    )
 
 
-def naive_attack_masks(case, b):
-    mapping = known(case.scenario, case.scenario.attack_mapping)
-    return {
-        i: action_masks.attack_mask(case.naive[b], i, mapping) for i in able(case, "attack_range")
-    }
+def attack_mask_entry(kernel, name):
+    engine = attacks.run_masks(masks, name)
+    return Entry(kernel, name, engine, attacks.naive_masks(name), attacks.suits(name))
 
 
 # --- movement
@@ -264,7 +224,7 @@ def falling(case):
     return range(0, len(case.scenario.world.agents), 2)
 
 
-def naive_show(case, b, look_at, *layers):
+def naive_show(case, b, look_at, *layers, null=None):
     world = case.naive[b]
     # At the start of an episode everybody counts as seen.
     looks, last_active = [], [True] * len(world.agents)
@@ -279,6 +239,8 @@ def naive_show(case, b, look_at, *layers):
         for i in able(case, "view_range"):
             if active[i] or last_active[i]:
                 found[i] = look_at(world, i)
+            elif null is not None:
+                found[i] = null(i)
             else:
                 found[i] = np.full(window_shape(case, i, *layers), windows.MASKED).tolist()
         last_active = active
@@ -323,6 +285,51 @@ def naive_counts(case, b):
 def few_layers(scenario):
     encodings = [agent.encoding for agent in scenario.world.agents]
     return has("view_range")(scenario) and min(encodings) > 0 and max(encodings) < 20
+
+
+def run_grids(case):
+    shape = case.grid.rows, case.grid.cols
+    observer = case.component(AbsoluteEncodingObserver)
+    return show(case, observer, dict.fromkeys(able(case, "view_range"), shape))
+
+
+def naive_grids(case, b):
+    stream, world = case.naive_streams[b][1], case.scenario.world
+    null = np.full((world.rows, world.cols), windows.MASKED).tolist()
+    return naive_show(
+        case, b, lambda world, i: windows.grid_of_encodings(world, stream, i), null=lambda i: null
+    )
+
+
+def run_positions(case):
+    observer = case.component(AbsolutePositionObserver)
+    return show(case, observer, dict.fromkeys(able(case, "view_range"), (2,)))
+
+
+def naive_positions(case, b):
+    return naive_show(
+        case, b, lambda world, i: list(world.agents[i].position), null=lambda i: [0, 0]
+    )
+
+
+def observing_ammo(scenario):
+    return any(one.ammo is not None and one.view_range is not None for one in scenario.world.agents)
+
+
+def run_ammo(case):
+    # More than at the start is shown as that much.
+    case.store.ammo[:, ::2] += 1
+    observer = case.component(AmmoObserver)
+    viewers = [i for i in able(case, "view_range") if observer.form(i) is not None]
+    found = show(case, observer, dict.fromkeys(viewers, ()))
+    case.store.ammo[:, ::2] -= 1
+    return found
+
+
+def naive_ammo(case, b):
+    looks = naive_show(case, b, lambda world, i: world.agents[i].ammo, null=lambda i: 0)
+    ammo = [agent.ammo for agent in case.naive[b].agents]
+    return [{i: one for i, one in look.items() if ammo[i] is not None} for look in looks]
 
 
 # --- placement
@@ -589,8 +596,14 @@ def plain(case):
 
 
 TABLE = [
-    Entry("attack.attack_agents", "", run_attacks, naive_attacks, has("attack_range")),
-    Entry("attack.possible_targets", "", run_attack_masks, naive_attack_masks, has("attack_range")),
+    attack_entry("attack.attack_agents", "binary"),
+    attack_entry("aim.attack_aimed", "encodings"),
+    attack_entry("aim.attack_aimed", "cells"),
+    attack_entry("aim.attack_aimed", "listed"),
+    attack_mask_entry("targets.possible_targets", "binary"),
+    attack_mask_entry("targets.possible_targets", "encodings"),
+    attack_mask_entry("targets.possible_cells", "cells"),
+    attack_mask_entry("targets.possible_cells", "listed"),
     Entry("movement.move_agents", "box", run_box_moves, naive_box_moves, has("move_range")),
     Entry("movement.move_agents", "cross", run_cross_moves, naive_cross_moves, has("move_range")),
     Entry("movement.drift_agents", "", run_drifts, naive_drifts, has("move_range")),
@@ -610,6 +623,9 @@ TABLE = [
         "windows.label_windows", "teams", run_team_windows, naive_team_windows, has("view_range")
     ),
     Entry("windows.count_windows", "", run_counts, naive_counts, few_layers),
+    Entry("grids.label_grids", "", run_grids, naive_grids, has("view_range")),
+    Entry("grids.show_positions", "", run_positions, naive_positions, has("view_range")),
+    Entry("grids.show_counts", "", run_ammo, naive_ammo, observing_ammo),
     Entry("placement.place_agents", "", run_placement, naive_placement),
     Entry("placement.reset_health", "", run_health, naive_health),
     Entry(

@@ -1,12 +1,14 @@
 """Scenarios of the naive twins, loaded into the engine: the inputs of the table of kernels."""
 
 import copy
+import itertools
 from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
 
 from abmarl.gridworld import (
+    AmmoAgent,
     AttackingAgent,
     Grid,
     GridObservingAgent,
@@ -22,16 +24,14 @@ FACTORS = [1, 1, 1, 1, 1, 40, 130, 5000, -5]
 NUM_WORLDS = 2
 
 
-def _class_of(views, moves, attacks):
+def _class_of(views, moves, attacks, ammo):
     bases = [MovingAgent] * moves + [GridObservingAgent] * views + [AttackingAgent] * attacks
-    return type(f"Kind{views:d}{moves:d}{attacks:d}Agent", (*bases, TeamAgent), {})
+    bases += [AmmoAgent] * ammo
+    return type(f"Kind{views:d}{moves:d}{attacks:d}{ammo:d}Agent", (*bases, TeamAgent), {})
 
 
 CLASSES = {
-    (views, moves, attacks): _class_of(views, moves, attacks)
-    for views in (False, True)
-    for moves in (False, True)
-    for attacks in (False, True)
+    abilities: _class_of(*abilities) for abilities in itertools.product((False, True), repeat=4)
 }
 
 
@@ -50,6 +50,8 @@ def cases(draw, feasible=False, far=True):
         lost = draw(st.sampled_from(["", "", "", "", "va", "vma", "ma", "v", "m"]))
         for letter in lost:
             change[{"v": "view", "m": "move", "a": "attack"}[letter] + "_range"] = None
+        if far:
+            change["ammo"] = draw(st.sampled_from([None, None, None, 0, 1, 2]))
         if far and not lost and draw(st.integers(0, 40)) == 0:
             name = draw(st.sampled_from(["view_range", "move_range", "attack_range"]))
             change[name] = draw(st.sampled_from([7, 11, 26] if name == "move_range" else [7, 11]))
@@ -83,8 +85,10 @@ def engine_agents(naive_agents, **kwargs):
     agents = {}
     for number, one in enumerate(naive_agents):
         abilities = one.view_range is not None, one.move_range is not None
-        kind = CLASSES[(*abilities, one.attack_range is not None)]
+        kind = CLASSES[(*abilities, one.attack_range is not None, one.ammo is not None)]
         given = dict(kwargs)
+        if one.ammo is not None:
+            given["initial_ammo"] = one.ammo
         if one.view_range is not None:
             given["view_range"] = one.view_range
         if one.move_range is not None:
@@ -149,6 +153,8 @@ class Case:
             store.cell[:, number] = padding.ravel(*agent.position)
             store.active[:, number] = agent.active
             store.health[:, number] = agent.health
+            if agent.ammo is not None:
+                store.ammo[:, number] = agent.ammo
         for part in self.parts:
             for cell, occupants in world.cells.items():
                 for number in reversed(occupants):
@@ -189,6 +195,10 @@ class Case:
             "position": [tuple(cell) for cell in store.position[b].tolist()],
             "active": store.active[b].tolist(),
             "health": store.health[b].tolist(),
+            "ammo": [
+                None if agent.ammo is None else store.ammo[b].item(number)
+                for number, agent in enumerate(self.scenario.world.agents)
+            ],
             "cells": cells,
             "streams": [
                 words[b].tolist()
@@ -203,6 +213,7 @@ class Case:
             "position": [agent.position for agent in world.agents],
             "active": [agent.active for agent in world.agents],
             "health": [agent.health for agent in world.agents],
+            "ammo": [agent.ammo for agent in world.agents],
             "cells": world.cells,
             "streams": [stream.words for stream in self.naive_streams[b]],
         }

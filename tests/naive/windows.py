@@ -68,6 +68,21 @@ def stacked_window(world, observer, max_encoding):
     ]
 
 
+def grid_of_encodings(world, stream, observer):
+    """AbsoluteEncodingObserver: (rows, cols) encodings; draws from the observation stream."""
+    me = world.agents[observer]
+    hidden = hidden_from(world, me.position, me.view_range)
+    found = [[MASKED] * world.cols for _ in range(world.rows)]
+    for (r, c), occupants in world.cells.items():
+        dr, dc = r - me.position[0], c - me.position[1]
+        if max(abs(dr), abs(dc)) <= me.view_range and (dr, dc) not in hidden:
+            if (dr, dc) == (0, 0):
+                found[r][c] = -1
+            else:
+                found[r][c] = one_of([world.agents[i].encoding for i in occupants], stream)
+    return found
+
+
 def null_window(view_range):
     """What somebody who is gone is shown: nothing but masked cells."""
     side = 2 * view_range + 1

@@ -17,6 +17,7 @@ class NaiveAgent:
     attack_strength: float = 0.0
     attack_accuracy: float = 1.0
     simultaneous_attacks: int = 1
+    ammo: int | None = None  # None: its attacks need none
     blocking: bool = False
     team: int | None = None  # None: the encoding
     initial_position: tuple[int, int] | None = None

@@ -6,10 +6,11 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.agent import AttackingAgent
+from abmarl.gridworld.agent import AmmoAgent, AttackingAgent
 from abmarl.gridworld.grid import parse_encodings
-from abmarl.kernels.attack import attack_agents, possible_targets
+from abmarl.kernels.attack import attack_agents
 from abmarl.kernels.program import Call
+from abmarl.kernels.targets import possible_targets
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
@@ -30,12 +31,17 @@ class AttackOutcome(NamedTuple):
     killed: np.ndarray
 
 
-class BinaryAttackActor(ActorBase):
-    """Agents attack random targets in their range, as many at once as they choose to.
+class AttackActor(ActorBase):
+    """What all attack actors have in common.
 
-    Channel ``attack``: ``Discrete(simultaneous_attacks + 1)``, null 0. ``process_action`` returns
-    ``(attempted, attacked_agents)``. Events: ``attack_missed`` (an attack without a hit),
-    ``kill``, ``killed``. Action masks have shape (simultaneous_attacks + 1,).
+    An agent can be attacked when it is not the attacker, is active, its encoding is in the
+    mapping, it is in range, no blocking agent hides its cell, and a random number is not above the
+    attacker's accuracy. The chosen ones lose ``attack_strength`` health; one that reaches 0
+    becomes inactive and leaves the grid at once. An ``AmmoAgent`` hits a random choice of them, as
+    many as it has ammo, and pays one for each; misses are free.
+
+    Channel ``attack``. ``process_action`` returns ``(attempted, attacked_agents)``. Events:
+    ``attack_missed`` (an attack without a hit), ``kill``, ``killed``.
 
     Args:
         attack_mapping: ``{encoding: encoding or set of encodings}`` that it may attack; ``{}``
@@ -53,29 +59,18 @@ class BinaryAttackActor(ActorBase):
     events = ("attack_missed", "kill", "killed")
 
     def __init__(self, attack_mapping=None, stacked_attacks=False, **kwargs):
-        super().__init__(**kwargs)
         if not isinstance(stacked_attacks, bool | np.bool_):
             raise TypeError(f"stacked_attacks must be True or False, got {stacked_attacks!r}.")
-        if attack_mapping is None:
-            raise ValueError(
-                f"{type(self).__name__} needs to know who may attack whom: give attack_mapping by "
-                "encoding, like {1: {2}, 2: {1}}, or {} if nobody may."
-            )
-        store = self.store
-        kinds = store.kinds.tolist()
-        self.attack_mapping = parse_encodings("attack_mapping", attack_mapping, kinds)
         self.stacked_attacks = bool(stacked_attacks)
-        self._attackable = store.relation(self.attack_mapping)
-        self._hostile, self._lowest = store.by_label(self._attackable)
+        self.attack_mapping = attack_mapping
+        super().__init__(**kwargs)
+        store = self.store
         shape = (store.num_worlds, store.num_agents)
-        most = int(max(1, store.traits["simultaneous_attacks"].max()))
-        if most > MOST_ATTACKS:
-            raise ValueError(
-                f"simultaneous_attacks can be {MOST_ATTACKS} at most, got {most}; use fewer."
-            )
-        self._attackers = np.zeros(store.num_agents, store.slot_dtype)
         self._targets = np.zeros(shape, store.slot_dtype)
-        self._struck = np.zeros((store.num_worlds, most), store.slot_dtype)
+        self._struck = np.zeros((store.num_worlds, self._most_hits()), store.slot_dtype)
+        limited = np.array([isinstance(agent, AmmoAgent) for agent in self.agents.values()])
+        self._limited = limited if limited.any() else limited[:0]
+        self._ammo = store.ammo if limited.any() else np.zeros((store.num_worlds, 0), np.int32)
         self.outcome = AttackOutcome(
             np.zeros(shape, bool),
             np.zeros(shape, np.int16),
@@ -83,30 +78,33 @@ class BinaryAttackActor(ActorBase):
             np.zeros(shape, bool),
         )
 
-    def parameters(self, agent):
-        """The number of attacks decides the space."""
+    def prepare(self):
+        """Reads who may attack whom, which spaces can depend on."""
+        if self.attack_mapping is None:
+            raise ValueError(
+                f"{type(self).__name__} needs to know who may attack whom: give attack_mapping by "
+                "encoding, like {1: {2}, 2: {1}}, or {} if nobody may."
+            )
+        store = self.store
+        kinds = store.kinds.tolist()
+        self.attack_mapping = parse_encodings("attack_mapping", self.attack_mapping, kinds)
+        self._attackable = store.relation(self.attack_mapping)
+
+    def hits_at_most(self, agent) -> int:
+        """How many hits one action of an agent can have."""
         return agent.simultaneous_attacks
 
-    def space(self, agent):
-        """How many attacks to make."""
-        return Discrete(agent.simultaneous_attacks + 1)
-
-    def null(self, agent):
-        """No attack."""
-        return 0
-
-    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
-        """The attacks."""
-        store, padding = self.store, self.store.padding
-        attack = Call(
-            attack_agents, turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width,
-            padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
-            store.flat_walls, store.active, store.health, store.traits, self._attackable,
-            self._hostile, self._lowest, padding.sight, padding.starts, store.hidden, store.streams,
-            self._attackers, self._targets, self._struck, self.weights, store.rewards, fresh,
-            *self.outcome,
-        )  # fmt: skip
-        return [attack]
+    def _most_hits(self):
+        kinds = {}
+        for slot, agent in enumerate(self.agents.values()):
+            if self.form_of[slot] >= 0:
+                kinds.setdefault((self.form_of[slot], agent.encoding), agent)
+        most = max((self.hits_at_most(agent) for agent in kinds.values()), default=0)
+        if most > MOST_ATTACKS:
+            raise ValueError(
+                f"simultaneous_attacks can be {MOST_ATTACKS} at most, got {most}; use fewer."
+            )
+        return max(1, most)
 
     def event(self, name):
         """[B, N]: ``attack_missed`` (bool), ``kill`` (int16) or ``killed`` (bool)."""
@@ -127,6 +125,44 @@ class BinaryAttackActor(ActorBase):
         """No attempt, nobody hit."""
         return False, []
 
+
+class BinaryAttackActor(AttackActor):
+    """Agents attack random targets in their range, as many at once as they choose to.
+
+    Channel ``attack``: ``Discrete(simultaneous_attacks + 1)``, null 0. Action masks have shape
+    (simultaneous_attacks + 1,). All else is as ``AttackActor`` says.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._hostile, self._lowest = self.store.by_label(self._attackable)
+        self._attackers = np.zeros(self.store.num_agents, self.store.slot_dtype)
+
+    def parameters(self, agent):
+        """The number of attacks decides the space."""
+        return agent.simultaneous_attacks
+
+    def space(self, agent):
+        """How many attacks to make."""
+        return Discrete(agent.simultaneous_attacks + 1)
+
+    def null(self, agent):
+        """No attack."""
+        return 0
+
+    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
+        """The attacks."""
+        store, padding = self.store, self.store.padding
+        attack = Call(
+            attack_agents, turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width,
+            padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
+            store.flat_walls, store.active, store.health, self._ammo, store.traits, self._limited,
+            self._attackable, self._hostile, self._lowest, padding.sight, padding.starts,
+            store.hidden, store.streams, self._attackers, self._targets, self._struck,
+            self.weights, store.rewards, fresh, *self.outcome,
+        )  # fmt: skip
+        return [attack]
+
     def mask_shape(self, slot):
         """Shape of an agent's action mask."""
         return (int(self.store.traits["simultaneous_attacks"][slot]) + 1,)
@@ -135,7 +171,7 @@ class BinaryAttackActor(ActorBase):
         """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
         store, padding = self.store, self.store.padding
         possible_targets(
-            slots, rows_of, padding.width, padding.pad, store.cell, store.first,
-            store.next_, store.flat_walls, store.active, store.traits, self._attackable,
-            padding.sight, padding.starts, store.hidden, flat,
+            slots, rows_of, False, padding.width, padding.pad, store.cell, store.first,
+            store.next_, store.flat_walls, store.active, self._ammo, store.traits, self._limited,
+            self._attackable, self._attackable, padding.sight, padding.starts, store.hidden, flat,
         )  # fmt: skip

@@ -95,16 +95,10 @@ class ActorBase(ChannelComponent):
             TypeError, ValueError: The agent is not of this simulation, or the action is not in
                 its space; nothing has changed.
         """
-        if getattr(agent, "_store", None) is not self.store:
-            raise TypeError(f"process_action takes an agent of this simulation, got {agent!r}.")
-        slot = agent._slot
+        slot = self.slot_of(agent)
         if self.form_of[slot] < 0 or self.key not in action_dict:
             return self.nothing()
-        actions = self._own_actions()
-        flat, rows_of = actions.buffers[self.key]
-        self.read(slot, action_dict[self.key], flat, rows_of)
-        actions.turns[0, 0] = slot
-        actions.num_turns[0] = 1
+        actions = self.single_action(slot, action_dict[self.key])
         self.store.touch()
         return self.result(agent, self._act(actions, False))
 
@@ -117,6 +111,40 @@ class ActorBase(ChannelComponent):
         return None
 
     # --- shared work ---
+
+    wrapped_component = None
+
+    @property
+    def layers(self) -> list:
+        """This actor and, of a wrapper, those within."""
+        return [self]
+
+    @property
+    def unwrapped(self):
+        """The actor within all wrappers."""
+        return self.layers[-1]
+
+    def slot_of(self, agent) -> int:
+        """The number of an agent.
+
+        Raises:
+            TypeError: It is not of this simulation.
+        """
+        if getattr(agent, "_store", None) is not self.store:
+            raise TypeError(f"process_action takes an agent of this simulation, got {agent!r}.")
+        return agent._slot
+
+    def single_action(self, slot, value):
+        """The ``Actions`` of a step in which one agent of a single world acts.
+
+        Raises:
+            ValueError: The action is not in its space.
+        """
+        actions = self._own_actions()
+        self.read(slot, value, *actions.buffers[self.key])
+        actions.turns[0, 0] = slot
+        actions.num_turns[0] = 1
+        return actions
 
     def steps(self, actions) -> list:
         """What a program runs to process the actions of a step."""

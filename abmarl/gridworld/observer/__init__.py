@@ -1,6 +1,11 @@
 """Observers: components that fill the agents' observations."""
 
 from abmarl.gridworld.former_names import former_names_in
+from abmarl.gridworld.observer.absolute import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
+)
+from abmarl.gridworld.observer.ammo import AmmoObserver
 from abmarl.gridworld.observer.base import ObserverBase
 from abmarl.gridworld.observer.window import (
     PositionCenteredEncodingObserver,
@@ -9,6 +14,9 @@ from abmarl.gridworld.observer.window import (
 )
 
 __all__ = [
+    "AbsoluteEncodingObserver",
+    "AbsolutePositionObserver",
+    "AmmoObserver",
     "ObserverBase",
     "PositionCenteredEncodingObserver",
     "StackedPositionCenteredEncodingObserver",

@@ -112,14 +112,14 @@ class ObserverBase(ChannelComponent):
         form = self.form(slot)
         if form is None:
             return None
-        row = self.rows().pop(slot, None)
+        row = self.waiting().pop(slot, None)
         if row is None:
             at = self.layout.rows_of[slot, 0]
             entries = self._flat[at : at + form.width].astype(self._single_dtype)
-            row = entries.reshape(form.shape)[()]
+            row = form.point(self._flat, at) if form.parts else entries.reshape(form.shape)[()]
         return row
 
-    def rows(self) -> dict:
+    def waiting(self) -> dict:
         """The observations by agent number that nobody has got yet; take them out of the dict."""
         if not self.is_current:
             if self._program is None:
@@ -138,6 +138,7 @@ class ObserverBase(ChannelComponent):
             self._block_slots = {
                 start: slots.tolist() for start, slots in self.layout.members.items()
             }
+            self._nested = [slot for slot in self.layout.slots.tolist() if self.form(slot).parts]
         return self._flat
 
     @property
@@ -166,4 +167,6 @@ class ObserverBase(ChannelComponent):
         for start, stop, shape in self.layout.blocks.values():
             slots = self._block_slots[start]
             rows.update(zip(slots, whole[start:stop].reshape(shape[1:]), strict=True))
+        for slot in self._nested:
+            rows[slot] = self.form(slot).point(flat, self.layout.rows_of[slot, 0])
         return rows

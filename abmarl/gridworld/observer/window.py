@@ -4,34 +4,19 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from abmarl.gridworld.component import on_listed
-from abmarl.gridworld.observer.base import ObserverBase
-from abmarl.gridworld.store import SHOWN
+from abmarl.gridworld.observer.remembering import RememberingObserver
 from abmarl.kernels.program import Call
 from abmarl.kernels.windows import count_windows, label_windows
 
 
-class _WindowObserver(ObserverBase):
+class _WindowObserver(RememberingObserver):
     """A square of cells with the agent in the middle."""
 
     needs_positions = True
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
-        self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)
-        # What the agents' rows hold, see ``abmarl.kernels.windows``.
-        self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=2, reset=True)
-
     def null(self, agent):
         """Every cell masked."""
         return np.full(self.space(agent).shape, -2)
-
-    def go_back(self, flat):
-        """See ``ObserverBase.go_back``."""
-        super().go_back(flat)
-        if flat is None:
-            # Nobody knows what the rows hold now: null ones are written once more.
-            np.maximum(self._shown, 1, out=self._shown)
 
     def parameters(self, agent):
         """The view range decides the space."""

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from abmarl.gridworld.form import narrow
+from abmarl.gridworld.form import is_by_entry, narrow
 from abmarl.gridworld.vector.wrapping import VectorWrapper, mapped
 from abmarl.kernels.spaces import join_masks
 from abmarl.sim.flatten import FlattenConversion
@@ -164,9 +164,12 @@ class ConvertedSimulation(VectorWrapper):
             part = _at(mask, leaf.path)
             if part is None:
                 part = np.ones((*lead, count), bool)
-            out = np.empty((len(joint), joint.shape[1] * count), bool)
-            join_masks(joint, part.reshape(len(joint), count), out)
-            joint = out
+            entries = leaf.width if is_by_entry(part.shape[2:], leaf.shape) else 1
+            part = part.reshape(len(joint), entries, -1)
+            for entry in range(entries):
+                out = np.empty((len(joint), joint.shape[1] * part.shape[2]), bool)
+                join_masks(joint, np.ascontiguousarray(part[:, entry]), out)
+                joint = out
         return joint.reshape(*lead, -1)
 
     def _out(self, arrays):

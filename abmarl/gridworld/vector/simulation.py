@@ -165,7 +165,8 @@ class VectorSimulation(Savable, Wrappable):
         """One step of every world.
 
         Args:
-            actions: ``{group: {channel: integer array (num_envs, n, *shape)}}``. Entries of
+            actions: ``{group: {channel: integer array (num_envs, n, *shape)}}``; a ``Dict``
+                channel is one array with the entries of its keys side by side. Entries of
                 agents that do not act any more must lie in the space too; they are ignored.
 
         Returns:
@@ -215,9 +216,10 @@ class VectorSimulation(Savable, Wrappable):
 
         Returns:
             ``{group: {channel: bool array}}``: moves that are possible, attacks that have a
-            target; ``(B, n, k)`` for a discrete channel of k actions and ``(B, n, 2m+1, 2m+1)``
-            for moves by row and column. The action that does nothing is always there. Channels
-            of components without masks are left out.
+            target; ``(B, n, k)`` for a discrete channel of k actions, ``(B, n, *shape, k)`` for
+            channels of several numbers with k options each, and ``(B, n, 2m+1, 2m+1)`` for moves
+            by row and column. The action that does nothing is always there. Channels of
+            components without masks are left out.
         """
         if not self.started:
             raise ValueError("Call reset() before action_masks().")
@@ -226,16 +228,21 @@ class VectorSimulation(Savable, Wrappable):
     def attackable(self, group) -> set:
         """The encodings that the agents of a group may attack."""
         encoding = self._group(group).encoding
-        mappings = [getattr(one, "attack_mapping", {}) for one in self.sim.actors.values()]
-        return set().union(*(mapping.get(encoding, ()) for mapping in mappings))
+        return set().union(*(mapping.get(encoding, ()) for mapping in self._attack_mappings()))
 
     def attackers(self, group) -> set:
         """The encodings of the agents that may attack those of a group."""
         encoding = self._group(group).encoding
-        mappings = [getattr(one, "attack_mapping", {}) for one in self.sim.actors.values()]
         return {
-            other for mapping in mappings for other, them in mapping.items() if encoding in them
+            other
+            for mapping in self._attack_mappings()
+            for other, them in mapping.items()
+            if encoding in them
         }
+
+    def _attack_mappings(self):
+        actors = [one.unwrapped for one in self.sim.actors.values()]
+        return [getattr(one, "attack_mapping", {}) for one in actors]
 
     def _group(self, name):
         if name not in self.groups:

@@ -14,13 +14,14 @@ def bytes_per_world(sim) -> int:
     kept += sum(array.nbytes for array in Episodes(1, store.num_agents).arrays().values())
     # Each twice: observations run and are final, actions are received and sampled.
     kept += 2 * _entries(sim.observers)
-    size = kept + 2 * _entries(sim.actors.values())
+    actors = [layer for actor in sim.actors.values() for layer in actor.layers]
+    size = kept + 2 * _entries(actors)
     turns = Actions(store, {})
     size += turns.turns.nbytes + turns.num_turns.nbytes
-    for part in (*sim.states, *sim.actors.values(), *sim.observers, *sim.dones):
+    for part in (*sim.states, *actors, *sim.observers, *sim.dones):
         size += _scratch(part)
-    # A step that may fail is made with a copy of the state at hand.
-    return size + kept if sim.runs_foreign_code else size
+    # A reset, and a step that may fail, is made with a copy of the state at hand.
+    return size + kept
 
 
 def _entries(channels) -> int:
