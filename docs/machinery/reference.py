@@ -18,7 +18,6 @@ FURTHER = (
     "abmarl.gridworld.vector.converted.ConvertedSimulation",
     "abmarl.gridworld.vector.super_agents.SuperAgentSimulation",
     "abmarl.gridworld.vector.wrapping.VectorWrapper",
-    "abmarl.gridworld.wrapper.base.ActorWrapper",
     "abmarl.kernels.program.Call",
     "abmarl.kernels.program.Program",
     "abmarl.render.scene.Look",
