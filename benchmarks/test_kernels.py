@@ -1,12 +1,24 @@
 """Every kernel, called through the method of its component, on 1 to 1,024 team battles."""
 
+from functools import partial
+
+import numpy as np
 import pytest
 
+from abmarl.examples import comms_blocking
+from abmarl.gridworld.actor import (
+    EncodingBasedAttackActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
+)
 from abmarl.gridworld.observer import (
+    AbsoluteEncodingObserver,
+    AbsolutePositionObserver,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,
 )
+from abmarl.gridworld.wrapper import ExclusiveChannelActionWrapper, RavelActionWrapper
 from benchmarks.stage import Recorded, Stage
 from benchmarks.worlds import Play, battle
 
@@ -48,13 +60,39 @@ def test_attack(timed, worlds, attack_range, walls):
     timed(Stage.attack, rewinds=True, attack_range=attack_range, **walls)
 
 
+@pytest.mark.parametrize(
+    "attacks",
+    [
+        EncodingBasedAttackActor,
+        SelectiveAttackActor,
+        RestrictedSelectiveAttackActor,
+        partial(RavelActionWrapper, EncodingBasedAttackActor),
+        partial(ExclusiveChannelActionWrapper, EncodingBasedAttackActor),
+    ],
+    ids=["encodings", "cells", "listed", "ravelled", "exclusive"],
+)
+def test_aimed_attack(timed, worlds, attacks):
+    timed(Stage.attack, rewinds=True, attacks=attacks)
+
+
+@pytest.mark.parametrize(
+    "attacks",
+    [EncodingBasedAttackActor, SelectiveAttackActor, RestrictedSelectiveAttackActor],
+    ids=["encodings", "cells", "listed"],
+)
+def test_aimed_attack_masks(timed, worlds, attacks):
+    timed(lambda stage: stage.play.vec.action_masks(), attacks=attacks)
+
+
 def test_move(timed, worlds):
     timed(Stage.move, rewinds=True)
 
 
 @pytest.mark.parametrize("walls", [{}, WALLS], ids=["open", "blockers"])
 @pytest.mark.parametrize(
-    "observers", [ENCODINGS, COUNTS, (TeamObserver,)], ids=["encodings", "stacked", "teams"]
+    "observers",
+    [ENCODINGS, COUNTS, (TeamObserver,), (AbsoluteEncodingObserver,), (AbsolutePositionObserver,)],
+    ids=["encodings", "stacked", "teams", "grids", "positions"],
 )
 def test_windows(timed, worlds, observers, walls):
     timed(Stage.observe, observers=observers, **walls)
@@ -67,6 +105,19 @@ def test_placement(timed, worlds, corners):
 
 def test_health(timed, worlds):
     timed(lambda stage: stage.start(1), everybody=True)
+
+
+def test_remove(timed, worlds):
+    timed(lambda stage: stage.store.remove(np.ones_like(stage.store.active)), rewinds=True)
+
+
+@pytest.mark.parametrize("what", ["deal", "share"])
+def test_messages(benchmark, per_agent, worlds, what):
+    benchmark.group = f"messages, {worlds} worlds"
+    stage = Stage(Play(comms_blocking(), worlds, 10))
+    messages = stage.sim.dones[0].messages
+    per_agent(worlds * len(messages.speakers))
+    benchmark(messages.dealing(stage.worlds) if what == "deal" else messages.share)
 
 
 def test_done(timed, worlds):

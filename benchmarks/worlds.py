@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from abmarl.examples import BattleAgent, TeamBattleSim
-from abmarl.gridworld.actor import DriftMoveActor
+from abmarl.gridworld.actor import BinaryAttackActor, DriftMoveActor, MoveActor
 from abmarl.gridworld.agent import (
     GridObservingAgent,
     GridWorldAgent,
@@ -25,7 +25,8 @@ HORIZON = 200
 
 
 def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False, attack_range=1,
-           observers=(PositionCenteredEncodingObserver,), kind=TeamBattleSim):  # fmt: skip
+           observers=(PositionCenteredEncodingObserver,), attacks=BinaryAttackActor,
+           kind=TeamBattleSim):  # fmt: skip
     """A team battle: four teams, a cell is shared within a team only.
 
     Args:
@@ -36,7 +37,8 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         blocking: Whether those hide what is behind them.
         attack_range: How far the fighters reach.
         observers: What the fighters see.
-        kind: The class of the simulation.
+        attacks: How they attack: an actor, see ``SmartGridWorldSimulation``.
+        kind: The class of the simulation; one in the object style has its own components.
     """
     starts = [(1, 1), (1, cols - 2), (rows - 2, 1), (rows - 2, cols - 2)]
     agents = {}
@@ -47,7 +49,9 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         )
     for i in range(walls):
         agents[f"wall{i}"] = GridWorldAgent(id=f"wall{i}", encoding=WALL, blocking=blocking)
-    parameters = {"observers": observers} if kind is TeamBattleSim else {}
+    parameters = {"actors": (attacks, MoveActor), "observers": observers}
+    if kind is not TeamBattleSim:
+        parameters = {}
     return kind.build_sim(
         rows,
         cols,

@@ -103,3 +103,13 @@ def enter_cell(i, p, cell, first, next_, top, walls, traits):
 def leave_cell(i, cell, first, next_, top, walls, active, traits):
     """Takes agent i of world 0 off its cell."""
     leave(0, i, cell, first, next_, top, walls, active, traits)
+
+
+@kernel
+def remove_agents(gone, cell, first, next_, top, walls, active, traits):
+    """Agents in ``gone`` bool [B, N] become inactive and leave the grid, if they are active."""
+    for b in range(gone.shape[0]):
+        for i in range(gone.shape[1]):
+            if gone[b, i] and active[b, i]:
+                active[b, i] = False
+                leave(b, i, cell, first, next_, top, walls, active, traits)

@@ -70,6 +70,27 @@ def test_object_style_example():
     assert "fighter7" in found.stdout
 
 
+def test_mazes_example():
+    found = run(sys.executable, "-W", "error", str(ROOT / "examples" / "mazes.py"))
+    assert found.returncode == 0, found.stderr
+    *rows, told = found.stdout.splitlines()
+    assert "".join(rows).count("n") == 3
+    assert "".join(rows).count("T") == 1
+    assert re.match(r"[1-9][\d,]+ arrivals in 200 steps of 1,024 worlds", told)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_pacman_example(tmp_path, own):
+    path = str(ROOT / "examples" / "pacman_on_your_map.py")
+    (tmp_path / "map.txt").write_text("P o # G\n")
+    arguments = [str(tmp_path / "map.txt")] if own else []
+    found = run(sys.executable, "-W", "error", path, *arguments)
+    assert found.returncode == 0, found.stderr
+    *rows, told = found.stdout.splitlines()
+    assert len([row for row in rows if row]) == (1 if own else 7)
+    assert re.match(r"(ghost\d+ -?[\d.]+, )?pacman", told)
+
+
 def test_no_path_of_a_machine():
     """Nothing that ships tells where it was made."""
     home = str(Path.home())

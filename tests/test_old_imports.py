@@ -135,6 +135,47 @@ def test_former_names_in_import_statements_and_classes():
     assert not isinstance("plain", HealthAgent)
 
 
+SIMULATIONS = {
+    "multi_corridor": "MultiCorridor",
+    "predator_prey": "PredatorPreySimulation",
+    "team_battle_example": "TeamBattleSim, BattleAgent",
+    "predator_prey_resources": "PredatorPreyResourcesSim, PreyAgent, PredatorAgent, ResourceAgent",
+    "reach_the_target": "ReachTheTargetSim, RunningAgent, TargetAgent",
+    "maze_navigation": "MazeNavigationSim, MazeNavigationAgent",
+    "multi_maze_navigation": "MultiMazeNavigationSim, MultiMazeNavigationAgent",
+    "traffic_corridor": "TrafficCorridorSim, TrafficAgent, WallAgent",
+    "pacman": "PacmanSim, PacmanAgent, GhostAgent, PelletAgent, WallAgent",
+    "comms_blocking": "CommsBlockingSim, BroadcastingAgent, BlockingAgent",
+}
+
+
+@pytest.mark.parametrize("module", SIMULATIONS)
+def test_modules_of_simulations(module):
+    names = SIMULATIONS[module]
+    code = (
+        f"from abmarl.examples.sim.{module} import {names}\n"
+        f"one = {names},\n"
+        f"from abmarl.examples import {names}\n"
+        f"import abmarl.examples.sim.{module} as module\n"
+        f"print(one == ({names},), module.{names.split(',')[0]} is one[0])"
+    )
+    assert run(code) == ["True", "True"]
+
+
+def test_every_simulation_has_a_module_in_the_old_place():
+    folder = ROOT / "abmarl" / "examples"
+    plain = {path.stem for path in folder.glob("sim/*.py")}
+    import abmarl.examples.sim as old
+
+    assert plain | set(old._GRID_WORLDS) >= set(SIMULATIONS)
+    here = {path.stem for path in folder.glob("*.py")} - {"__init__", "wall", "foraging"}
+    assert here == set(old._GRID_WORLDS.values())
+    for name, present in old._GRID_WORLDS.items():
+        assert importlib.import_module(f"abmarl.examples.sim.{name}") is importlib.import_module(
+            f"abmarl.examples.{present}"
+        )
+
+
 def test_components_by_former_names():
     message = (
         "SingleGridObserver is called PositionCenteredEncodingObserver now; its channel is "

@@ -31,6 +31,11 @@ def _run(*arguments, **options) -> str:
     return result.stdout
 
 
+def _data_files() -> set[str]:
+    """Files of the package that are no Python."""
+    return {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.txt")}
+
+
 def _source_files() -> set[str]:
     """Python files as an installation names them."""
     package = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.py")}
@@ -75,7 +80,8 @@ def test_wheel_holds_every_module_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert "abmarl/kernels/__init__.py" in names
-    assert names == _source_files()
+    assert _data_files()
+    assert names == _source_files() | _data_files()
 
 
 def test_wheel_metadata(wheel, tmp_path):

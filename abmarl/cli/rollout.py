@@ -27,8 +27,9 @@ def rollout(
             metavar="SIM",
             show_default=False,
             help="A shipped simulation (team-battle, predator-prey-resources, foraging, "
-            "foragers-and-hunters) or a Python file with `sim`, a function `make_sim()`, or an "
-            "experiment's `params`. The file is executed.",
+            "foragers-and-hunters, reach-the-target, maze-navigation, multi-maze-navigation, "
+            "traffic-corridor, pacman, comms-blocking) or a Python file with `sim`, a function "
+            "`make_sim()`, or an experiment's `params`. The file is executed.",
         ),
     ],
     num_envs: Annotated[

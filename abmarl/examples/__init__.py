@@ -7,7 +7,24 @@ simulations, which are no grid worlds of components and so cannot be vectorised,
 
 import importlib
 
+from abmarl.examples.comms_blocking import (
+    BlockingAgent,
+    BroadcastingAgent,
+    CommsBlockingSim,
+    comms_blocking,
+)
 from abmarl.examples.foraging import Forager, foragers_and_hunters, foraging
+from abmarl.examples.maze_navigation import (
+    MazeNavigationAgent,
+    MazeNavigationSim,
+    maze_navigation,
+)
+from abmarl.examples.multi_maze_navigation import (
+    MultiMazeNavigationAgent,
+    MultiMazeNavigationSim,
+    multi_maze_navigation,
+)
+from abmarl.examples.pacman import GhostAgent, PacmanAgent, PacmanSim, PelletAgent, pacman
 from abmarl.examples.predator_prey_resources import (
     PredatorAgent,
     PredatorPreyResourcesSim,
@@ -15,13 +32,27 @@ from abmarl.examples.predator_prey_resources import (
     ResourceAgent,
     predator_prey_resources,
 )
+from abmarl.examples.reach_the_target import (
+    ReachTheTargetSim,
+    RunningAgent,
+    TargetAgent,
+    reach_the_target,
+)
 from abmarl.examples.team_battle import BattleAgent, TeamBattleSim, team_battle
+from abmarl.examples.traffic_corridor import TrafficAgent, TrafficCorridorSim, traffic_corridor
+from abmarl.examples.wall import WallAgent
 
 shipped = {
     "team-battle": team_battle,
     "predator-prey-resources": predator_prey_resources,
     "foraging": foraging,
     "foragers-and-hunters": foragers_and_hunters,
+    "reach-the-target": reach_the_target,
+    "maze-navigation": maze_navigation,
+    "multi-maze-navigation": multi_maze_navigation,
+    "traffic-corridor": traffic_corridor,
+    "pacman": pacman,
+    "comms-blocking": comms_blocking,
 }
 
 _PLAIN = {
@@ -33,21 +64,44 @@ _PLAIN = {
 
 __all__ = [
     "BattleAgent",
+    "BlockingAgent",
+    "BroadcastingAgent",
+    "CommsBlockingSim",
     "Forager",
+    "GhostAgent",
+    "MazeNavigationAgent",
+    "MazeNavigationSim",
     "MultiCorridor",
+    "MultiMazeNavigationAgent",
+    "MultiMazeNavigationSim",
+    "PacmanAgent",
+    "PacmanSim",
+    "PelletAgent",
     "Predator",
     "PredatorAgent",
     "PredatorPreyResourcesSim",
     "PredatorPreySimulation",
     "Prey",
     "PreyAgent",
+    "ReachTheTargetSim",
     "ResourceAgent",
+    "RunningAgent",
+    "TargetAgent",
     "TeamBattleSim",
+    "TrafficAgent",
+    "TrafficCorridorSim",
+    "WallAgent",
+    "comms_blocking",
     "foragers_and_hunters",
     "foraging",
+    "maze_navigation",
+    "multi_maze_navigation",
+    "pacman",
     "predator_prey_resources",
+    "reach_the_target",
     "shipped",
     "team_battle",
+    "traffic_corridor",
 ]
 
 

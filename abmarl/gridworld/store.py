@@ -8,7 +8,7 @@ from abmarl.gridworld.roster import Roster
 from abmarl.gridworld.seeding import fresh_seed, world_streams
 from abmarl.gridworld.single import SingleWorld
 from abmarl.kernels.episode import begin_episodes, fill_worlds
-from abmarl.kernels.occupancy import clear_worlds
+from abmarl.kernels.occupancy import clear_worlds, remove_agents
 from abmarl.kernels.program import Call, Program
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
@@ -36,8 +36,9 @@ class Store(SingleWorld, Roster):
     components calls ``touch()`` so that cached observations are made anew.
 
     Writing to ``active`` stops an agent from acting and nothing else: it stays on its cell, where
-    others see it, and a blocking one goes on hiding what is behind it. In a single world
-    ``agent.active = False`` makes it hide nothing, and ``grid.remove`` takes it off its cell.
+    others see it, and a blocking one goes on hiding what is behind it; ``remove`` takes agents off
+    the grid as well. In a single world ``agent.active = False`` makes an agent hide nothing, and
+    ``grid.remove`` takes it off its cell.
     """
 
     def __init__(self, rows, cols, overlapping, agents):
@@ -171,6 +172,24 @@ class Store(SingleWorld, Roster):
     def touch(self):
         """Says that the state has changed."""
         self.version += 1
+
+    def remove(self, gone):
+        """Makes the agents in ``gone``, bool [B, N], inactive and takes them off the grid.
+
+        Raises:
+            ValueError: It has another shape or dtype.
+        """
+        gone = np.asarray(gone)
+        if gone.shape != self.active.shape or gone.dtype != bool:
+            raise ValueError(
+                f"remove takes bool {self.active.shape} (worlds, agents), "
+                f"got {gone.dtype} {gone.shape}."
+            )
+        remove_agents(
+            np.ascontiguousarray(gone), self.cell, self.first, self.next_, self.top, self.walls,
+            self.active, self.traits,
+        )  # fmt: skip
+        self.touch()
 
     # --- episodes and random streams ---
 

@@ -1,5 +1,7 @@
 """Golden traces: short episodes as text, kept to notice when a simulation changes.
 
+Grid worlds are told with their grid, and with the observations of the first agent of every group.
+
 Write them anew, after a change that is meant to be one:
 
     python -m tests.golden.traces
@@ -10,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
-from abmarl.examples import MultiCorridor, Predator, PredatorPreySimulation, Prey
+from abmarl.examples import MultiCorridor, Predator, PredatorPreySimulation, Prey, shipped
+from abmarl.gridworld import GridWorldSimulation
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.trainers.debug import event_text
 
@@ -34,14 +37,16 @@ TRACED = {
     "multi_corridor": multi_corridor,
     "predator_prey_grid": lambda: predator_prey("grid"),
     "predator_prey_distance": lambda: predator_prey("distance"),
+    **{name: lambda make=make: AllStepManager(make()) for name, make in shipped.items()},
 }
 
 
 def trace(name, seed=SEED):
     """An episode of a simulation under random actions, as lines of text."""
     manager, actions = TRACED[name](), np.random.default_rng(seed)
+    tell = grid_text if isinstance(manager.sim, GridWorldSimulation) else plain_text
     obs = manager.reset(seed=seed)
-    text = event_text(0, {}, (obs, {}, {}, {}))
+    text = tell(manager, 0, {}, (obs, {}, {}, {}))
     for step in range(1, STEPS + 1):
         chosen = {
             agent_id: drawn(manager.agents[agent_id].action_space, actions)
@@ -50,10 +55,43 @@ def trace(name, seed=SEED):
         }
         output = manager.step(chosen)
         obs = output[0]
-        text += event_text(step, chosen, output)
+        text += tell(manager, step, chosen, output)
         if output[2]["__all__"]:
             break
     return text.splitlines()
+
+
+def plain_text(manager, step, actions, output):
+    """All that happened in a step."""
+    return event_text(step, actions, output)
+
+
+def grid_text(manager, step, actions, output):
+    """The grid after a step, what everybody did and earned, and what some of them see."""
+    obs, rewards, dones, _ = output
+    lines = [f"Step {step}" if step else "Reset", *rows_of_grid(manager.sim.grid)]
+    for agent_id, channels in actions.items():
+        did = "; ".join(f"{key} {numbers(value)}" for key, value in channels.items())
+        ended = ", done" if dones[agent_id] else ""
+        lines.append(f"{agent_id}: {did}: {rewards[agent_id]:.6g}{ended}")
+    for group in manager.sim.groups.values():
+        first = next((one for one in group.agent_ids if one in obs), None)
+        for key, value in obs[first].items() if first else ():
+            lines.append(f"{first} sees {key}")
+            lines += [numbers(row) for row in value.reshape(len(value), -1)]
+    return "".join(f"{line}\n" for line in [*lines, ""])
+
+
+def rows_of_grid(grid):
+    """The encodings in every cell, the newest agent first, a dot for nobody."""
+    for r in range(grid.rows):
+        cells = [[agent.encoding for agent in grid[r, c].values()] for c in range(grid.cols)]
+        yield " ".join("+".join(map(str, reversed(cell))) or "." for cell in cells)
+
+
+def numbers(value):
+    """One number or several, separated by blanks."""
+    return " ".join(f"{one:.6g}" for one in np.ravel(value).tolist())
 
 
 def drawn(space, rng):

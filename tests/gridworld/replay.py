@@ -1,6 +1,7 @@
 """A vectorised simulation and single ones, world by world, fed with the same random actions."""
 
 import numpy as np
+from gymnasium.spaces import Dict, MultiDiscrete
 
 from abmarl.sim.agents import is_agent
 
@@ -85,7 +86,9 @@ def random_actions(vec, rng):
         actions[name] = {}
         for key, space in group.action_space.spaces.items():
             shape = (vec.num_envs, len(group), *space.shape)
-            if space.shape:
+            if isinstance(space, MultiDiscrete):
+                actions[name][key] = rng.integers(0, space.nvec, shape)
+            elif space.shape:
                 actions[name][key] = rng.integers(space.low, space.high + 1, shape)
             else:
                 actions[name][key] = rng.integers(0, int(space.n), shape)
@@ -96,12 +99,19 @@ def actions_of(vec, actions, b):
     """One world's actions by agent."""
     return {
         agent_id: {
-            key: array[b, k] if array.ndim > 2 else int(array[b, k])
-            for key, array in actions[name].items()
+            key: _one(vec, key, agent_id, array[b, k]) for key, array in actions[name].items()
         }
         for name, group in vec.groups.items()
         for k, agent_id in enumerate(group.agent_ids)
     }
+
+
+def _one(vec, key, agent_id, entry):
+    """One agent's action on a channel, as a single simulation takes it."""
+    space = vec.sim.agents[agent_id].action_space[key]
+    if isinstance(space, Dict):
+        return dict(zip(space, entry.tolist(), strict=True))
+    return entry if entry.ndim else int(entry)
 
 
 def rows(vec, arrays, b):

@@ -5,7 +5,7 @@ import pytest
 
 from abmarl.gridworld import Field, MovingAgent, SmartGridWorldSimulation
 from abmarl.gridworld.seeding import world_streams
-from tests.gridworld.small import FighterAgent, battle, build, fighter, same, wall
+from tests.gridworld.small import WINDOW, FighterAgent, battle, build, fighter, same, wall
 
 
 class CourierAgent(FighterAgent):
@@ -32,6 +32,34 @@ def test_a_field_is_an_attribute_and_an_array():
     vec.reset()
     assert vec.store.parcels.shape == (4, 2)
     assert (vec.store.parcels == 3).all()
+
+
+def test_agents_leave_the_grid_in_all_worlds():
+    agents = [fighter("a", 1, (0, 0)), wall("w", 9, (0, 1)), fighter("b", 2, (0, 2), view_range=2)]
+    sim = build(agents)
+    sim.reset(seed=0)
+    assert sim.get_obs("b")[WINDOW][2].tolist() == [-2, 9, 2, 0, 0]
+    sim.store.remove(np.array([[False, True, False]]))
+    assert sim.get_obs("b")[WINDOW][2].tolist() == [1, 0, 2, 0, 0]
+    assert not sim.agents["w"].active
+    assert sim.grid[0, 1] == {}
+    assert tuple(sim.agents["w"].position) == (0, 1)
+    vec = sim.vectorize(3, seed=0)
+    vec.reset()
+    gone = np.eye(3, dtype=bool)
+    for _ in range(2):  # who is gone already stays gone
+        vec.store.remove(gone)
+        assert vec.store.active.tolist() == (~gone).tolist()
+        assert (vec.store.top > 0).sum(axis=1).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("gone", [[True], np.zeros((1, 4), int), np.zeros((2, 4), bool)])
+def test_who_leaves_is_a_mask(gone):
+    sim = battle()
+    sim.reset(seed=0)
+    with pytest.raises(ValueError, match=r"remove takes bool \(1, 4\) \(worlds, agents\), got"):
+        sim.store.remove(gone)
+    assert sim.store.active.all()
 
 
 def test_a_field_takes_what_it_is_declared_for():

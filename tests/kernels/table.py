@@ -31,10 +31,11 @@ from abmarl.gridworld import (
     TargetEncodingInactiveDone,
     TeamObserver,
 )
+from abmarl.kernels import messages as message_kernels
 from abmarl.kernels import turns as turns_kernels
 from tests.kernels import attack_entries as attacks
 from tests.kernels.worlds import known
-from tests.naive import action_masks, dones, movement, windows
+from tests.naive import action_masks, dones, messages, movement, windows
 from tests.naive.health import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
 from tests.naive.target_placement import reset_around_target
@@ -591,6 +592,67 @@ def naive_leave_and_enter(case, b):
             world.agents[i].active = False
 
 
+def gone(case):
+    """Every third agent, whether or not it is active."""
+    return [(i + case.scenario.seed) % 3 == 0 for i in range(len(case.scenario.world.agents))]
+
+
+def run_remove(case):
+    case.store.remove(np.tile(np.array(gone(case)), (case.num_worlds, 1)))
+    return [None] * case.num_worlds
+
+
+def naive_remove(case, b):
+    world = case.naive[b]
+    for i, agent in enumerate(world.agents):
+        if gone(case)[i] and agent.active:
+            world.remove(i)
+            agent.active = False
+
+
+# --- messages
+
+
+def run_deal(case):
+    speakers = np.array(able(case, "view_range"))
+    message = np.full((case.num_worlds, case.store.num_agents), 0.5)
+    worlds = np.arange(case.num_worlds)[::-1].copy()
+    message_kernels.deal_messages(worlds, speakers, case.store.streams, message)
+    return message.tolist()
+
+
+def naive_deal(case, b):
+    message, speakers = [0.5] * len(case.scenario.world.agents), able(case, "view_range")
+    dealt = messages.deal(case.naive_streams[b][0], len(speakers))
+    for i, one in zip(speakers, dealt, strict=True):
+        message[i] = one
+    return message
+
+
+def run_share(case):
+    """Twice: what was heard is passed on."""
+    store, padding = case.store, case.store.padding
+    speakers = np.array(able(case, "view_range"))
+    message = np.tile(np.arange(store.num_agents) / 7, (case.num_worlds, 1))
+    told = np.zeros(len(speakers))
+    for _ in range(2):
+        message_kernels.share_messages(
+            speakers, padding.width, store.cell, store.first, store.flat_walls, store.active,
+            store.traits, padding.sight, padding.starts, store.hidden, told, message,
+        )  # fmt: skip
+    return message.tolist()
+
+
+def naive_share(case, b):
+    message = [i / 7 for i in range(len(case.scenario.world.agents))]
+    speakers = able(case, "view_range")
+    for _ in range(2):
+        told = messages.share(case.naive[b], speakers, [message[i] for i in speakers])
+        for i, one in zip(speakers, told, strict=True):
+            message[i] = one
+    return message
+
+
 def plain(case):
     return {}
 
@@ -665,5 +727,8 @@ TABLE = [
     Entry("occupancy.clear_worlds", "", run_clear, naive_clear),
     Entry("occupancy.may_enter", "", run_may_enter, naive_may_enter),
     Entry("occupancy.enter_cell", "", run_leave_and_enter, naive_leave_and_enter),
+    Entry("occupancy.remove_agents", "", run_remove, naive_remove),
+    Entry("messages.deal_messages", "", run_deal, naive_deal, has("view_range")),
+    Entry("messages.share_messages", "", run_share, naive_share, has("view_range")),
     Entry("occupancy.leave_cell", "", run_leave_and_enter, naive_leave_and_enter),
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 import abmarl.kernels
 from tests.kernels.array_table import ARRAY_TABLE
+from tests.kernels.code_table import CODE_TABLE
 from tests.kernels.space_table import SPACE_TABLE
 from tests.kernels.table import TABLE
 from tests.kernels.worlds import Case, cases
@@ -31,7 +32,7 @@ def all_kernels():
 
 
 def test_every_kernel_is_in_a_table():
-    tabled = {entry.kernel for entry in (*TABLE, *ARRAY_TABLE, *SPACE_TABLE)}
+    tabled = {entry.kernel for entry in (*TABLE, *ARRAY_TABLE, *SPACE_TABLE, *CODE_TABLE)}
     missing, gone = all_kernels() - tabled, tabled - all_kernels()
     assert not missing, f"kernels without a naive twin in the tables: {sorted(missing)}"
     assert not gone, f"entries of the tables without a kernel: {sorted(gone)}"
@@ -55,7 +56,7 @@ def test_worlds(module, given):
             compare(entry, Case(*given))
 
 
-@pytest.mark.parametrize("entry", [*ARRAY_TABLE, *SPACE_TABLE], ids=str)
+@pytest.mark.parametrize("entry", [*ARRAY_TABLE, *SPACE_TABLE, *CODE_TABLE], ids=str)
 def test_arrays(entry):
     @settings(SETTINGS)
     @given(entry.inputs)

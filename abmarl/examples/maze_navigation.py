@@ -1,0 +1,175 @@
+"""A navigator looks for a target in a maze: a simulation in the array style."""
+
+import math
+
+import numpy as np
+
+from abmarl.examples.wall import WallAgent
+from abmarl.gridworld.actor import CrossMoveActor
+from abmarl.gridworld.agent import GridObservingAgent, GridWorldAgent, MovingAgent
+from abmarl.gridworld.done import TargetAgentOverlapDone
+from abmarl.gridworld.observer import PositionCenteredEncodingObserver
+from abmarl.gridworld.smart import SmartGridWorldSimulation
+from abmarl.gridworld.state import MazePlacementState
+
+TARGET, NAVIGATOR, WALL = 1, 2, 3
+
+
+class MazeNavigationAgent(MovingAgent, GridObservingAgent):
+    """Sees 2 cells far and moves by 1."""
+
+    def __init__(
+        self, encoding=NAVIGATOR, view_range=2, move_range=1, render_color="royalblue", **kwargs
+    ):
+        super().__init__(
+            encoding=encoding,
+            view_range=view_range,
+            move_range=move_range,
+            render_color=render_color,
+            **kwargs,
+        )
+
+
+class FilledMazeState(MazePlacementState):
+    """Puts a barrier on every wall of the maze; barriers that are left over stay off the grid.
+
+    How many walls there are differs from maze to maze. Barriers that are left over are inactive in
+    that episode. Where there are too few, the walls farthest from the target stay open.
+
+    Args:
+        kwargs: Parameters of ``MazePlacementState``; barriers are always clustered, and placed in
+            the order of the agents.
+
+    Raises:
+        ValueError: A barrier stands before a free agent in the order of the agents: it could be
+            left over before that one has found its place.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(
+            **(kwargs | {"cluster_barriers": True, "randomize_placement_order": False})
+        )
+        store = self.store
+        barrier = self._barriers[store.traits["kind"]]
+        barrier[self._target] = False
+        self._built = barrier & (store.start <= 0)
+        placed_at_random = ~barrier & (store.start <= 0)
+        placed_at_random[self._target] = False
+        after = placed_at_random & (np.cumsum(self._built) > 0)
+        if after.any():
+            raise ValueError(
+                f"Agent {store.ids[np.argmax(after)]!r} comes after a barrier; put the barriers "
+                "last into the dict of agents."
+            )
+
+    def calls(self, worlds) -> list:
+        """Empties the grids of the worlds, places their agents, and forgives what was left over."""
+        return [*super().calls(worlds), self._leave_over]
+
+    @property
+    def may_fail(self):
+        """Not where every maze has room for the others, see ``MazePlacementState``."""
+        store = self.store
+        others = store.num_agents - np.count_nonzero(self._built)
+        return others >= max(2, math.isqrt(store.rows * store.cols))
+
+    def _leave_over(self):
+        if not self._trouble.item(0):
+            return
+        store = self.store
+        over = self._built & (store.cell == 0) & self._built[self._failed][:, None]
+        over &= (self._failed >= 0)[:, None]
+        store.active[over] = False
+        # Who is off the grid has a cell where it was last: here the target's.
+        store.cell[over] = store.cell[np.nonzero(over)[0], self._target]
+        self._failed[over.any(axis=1)] = -1
+        self._trouble[0] = (self._failed >= 0).any()
+
+
+class MazeNavigationSim(SmartGridWorldSimulation):
+    """Navigators walk to a target through a maze that is another one in every episode.
+
+    The maze grows from the target, and navigators start on the passages farthest from it. A
+    navigator on the cell of the target has arrived: it leaves the grid and is done.
+
+    Actions: ``move`` (``Discrete(5)``: 0 stay, 1 left, 2 down, 3 right, 4 up). Observations:
+    ``position_centered_encoding``; walls hide what is behind them.
+
+    Rewards: +1 for arriving, -0.1 for a failed move, -0.01 a step.
+
+    The world is done when every navigator has arrived.
+
+    Args:
+        target_agent: The agent to find, or its id.
+        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+    """
+
+    def __init__(self, target_agent="target", **kwargs):
+        agents = kwargs["agents"].values()
+        navigators = [one for one in agents if isinstance(one, MazeNavigationAgent)]
+        free = {one.encoding for one in navigators}
+        target_id = getattr(target_agent, "id", target_agent)
+        parameters = {
+            "states": (FilledMazeState,),
+            "actors": (CrossMoveActor,),
+            "observers": (PositionCenteredEncodingObserver,),
+            "dones": (TargetAgentOverlapDone,),
+            "rewards": {"move_failed": -0.1, "step": -0.01},
+            "barrier_encodings": {
+                one.encoding for one in agents if one.id != target_id and one.encoding not in free
+            },
+            "free_encodings": free,
+            "scatter_free_agents": True,
+            "no_overlap_at_reset": True,
+            "target_mapping": {one.id: target_agent for one in navigators},
+        }
+        super().__init__(target_agent=target_agent, **(parameters | kwargs))
+        self._target = self.store.index[self.states[0].target_agent.id]
+        self._navigators = np.zeros(self.store.num_agents, bool)
+        self._navigators[[self.store.index[one.id] for one in navigators]] = True
+
+    def step_batch(self, actions):
+        """Everybody moves; those that have arrived are rewarded and leave the grid."""
+        super().step_batch(actions)
+        store = self.store
+        there = store.cell == store.cell[:, self._target, None]
+        arrived = there & self._navigators & store.active
+        store.rewards += arrived * self.worth_of_arrival()
+        store.remove(arrived)
+
+    def worth_of_arrival(self):
+        """float [B, 1]: what it is worth to arrive in this step."""
+        return np.ones((self.store.num_worlds, 1))
+
+
+def make_maze(rows, cols, num_navigators, simulation, navigator):
+    """A maze and its navigators, with wall agents for half of the cells: mazes seldom have more.
+
+    Args:
+        rows, cols: Size of the grid.
+        num_navigators: How many look for the target.
+        simulation, navigator: The classes of the simulation and of the navigators.
+    """
+    num_walls = rows * cols // 2
+    agents = [
+        GridWorldAgent(
+            id="target", encoding=TARGET, group="target", render_shape="X", render_color="goldenrod"
+        ),
+        *(navigator(id=f"navigator{i}", group="navigator") for i in range(num_navigators)),
+        *(WallAgent(id=f"wall{i}", encoding=WALL) for i in range(num_walls)),
+    ]
+    return simulation.build_sim(
+        rows,
+        cols,
+        agents={agent.id: agent for agent in agents},
+        overlapping={TARGET: {NAVIGATOR}},
+    )
+
+
+def maze_navigation(rows=9, cols=13) -> MazeNavigationSim:
+    """One navigator in a maze.
+
+    Args:
+        rows, cols: Size of the grid.
+    """
+    return make_maze(rows, cols, 1, MazeNavigationSim, MazeNavigationAgent)
