@@ -17,7 +17,7 @@ SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
+.PHONY: help demo docs test test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,11 @@ $(VENV)/.demo: $(VENV)/.base
 	@$(INSTALL) --editable '.[render]'
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.base
+	@echo "setup: abmarl and what the documentation needs"
+	@$(INSTALL) --editable '.[docs]'
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.base
 	@echo "setup: abmarl and what the tests need"
 	@$(INSTALL) --editable '.[test]'
@@ -44,6 +49,11 @@ demo: $(VENV)/.demo ## play 1,024 team battles and record one of them into out/
 	@mkdir -p out
 	$(BIN)/abmarl rollout team-battle --num-envs 1024 --steps 500 --seed 0 \
 	    --save out/team_battle.npz --record out/team_battle.mp4 --plot out/team_battle.png
+
+docs: $(VENV)/.docs ## build the documentation into out/docs/; needs Python 3.11
+	@mkdir -p out
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going -b html \
+	    -d out/doctrees docs out/docs
 
 test: $(VENV)/.test ## run the tests, but for the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

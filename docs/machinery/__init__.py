@@ -1,0 +1,1 @@
+"""What the pages are built with; their tests use it, too."""
