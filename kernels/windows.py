@@ -12,7 +12,7 @@ from abmarl.kernels.compile import copy_window, kernel, rule
 from abmarl.kernels.sight import cover, is_hidden, mark_hidden
 from abmarl.kernels.streams import below
 
-EMPTY, MASKED = 0, -2
+EMPTY, OUTSIDE, MASKED = 0, -1, -2
 
 
 @rule
@@ -70,9 +70,23 @@ def pick_label(b, i, p, itself, first, next_, labels, row, rng):
     return label
 
 
+@rule
+def _mix_labels(b, i, to, side, corner, width, itself, first, next_, labels, row, rng, out):
+    """Draws who is shown in the cells of a copied window in which there are several agents."""
+    for r in range(side):
+        for c in range(side):
+            label = out[to + r * side + c]
+            if label == EMPTY or label == OUTSIDE or label == MASKED:
+                continue
+            q = np.uint32(corner + r * width + c)
+            j = first[b, q]
+            if next_[b, j] >= 0 or (j == i and not itself):
+                out[to + r * side + c] = pick_label(b, i, q, itself, first, next_, labels, row, rng)
+
+
 @kernel
 def label_windows(
-    worlds, viewers, rows_of, copied, itself, final, width,
+    worlds, viewers, rows_of, copied, mixed, itself, final, width,
     cell, first, next_, top, flat_top, flat_walls, active, traits, labels,
     sight, starts, hidden, rng, shown, due, out,
 ):  # fmt: skip
@@ -80,9 +94,10 @@ def label_windows(
 
     A number below 0 ends the list.
 
-    ``labels`` is int [1 or B, N]. ``copied`` says that ``top`` holds the right label for every
-    cell, because the agents of a cell all have the same: windows are then copied row by row
-    (``flat_top`` is ``top`` seen as a flat array). ``due`` int64 [N] is a scratch.
+    ``labels`` is int [1 or B, N]. ``copied`` says that ``top`` holds the label of the newest agent
+    of every cell: windows are then copied row by row (``flat_top`` is ``top`` seen as a flat
+    array), and only where agents of ``mixed`` labels can share a cell are those with several looked
+    at once more. ``due`` int64 [N] is a scratch.
     """
     cells = top.shape[1]
     blockers = hidden.shape[0] > 0
@@ -112,7 +127,11 @@ def label_windows(
                 copy_window(out, to, flat_top, b * cells + corner, width, side)
                 if masked:
                     cover(hidden, side, MASKED, to, out)
-                if not itself:
+                if mixed:
+                    _mix_labels(
+                        b, i, to, side, corner, width, itself, first, next_, labels, row, rng, out
+                    )
+                elif not itself:
                     centre = pick_label(b, i, p, itself, first, next_, labels, row, rng)
                     out[to + reach * side + reach] = centre
             else:

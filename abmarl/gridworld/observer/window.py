@@ -33,7 +33,7 @@ class _LabelWindowObserver(_WindowObserver):
         raise TypeError(f"{type(self).__name__} must define labels().")
 
     def copies(self) -> bool:
-        """Whether the labels of the cells stand in ``store.top`` already."""
+        """Whether the labels of the agents that came last stand in ``store.top`` already."""
         return False
 
     def steps(self, worlds, flat, rows_of, final):
@@ -53,11 +53,11 @@ class _LabelWindowObserver(_WindowObserver):
         """See ``ObserverBase.write``."""
         store, padding = self.store, self.store.padding
         write = Call(
-            label_windows, worlds, self._viewers, rows_of, self.copies(), self.observe_self, final,
-            padding.width, store.cell, store.first, store.next_, store.top,
-            store.top.reshape(-1), store.flat_walls, store.active, store.traits, self.labels(),
-            padding.sight, padding.starts, store.hidden, store.sight_streams, self._shown,
-            self._due, flat,
+            label_windows, worlds, self._viewers, rows_of, self.copies(), not store.uniform,
+            self.observe_self, final, padding.width, store.cell, store.first, store.next_,
+            store.top, store.top.reshape(-1), store.flat_walls, store.active, store.traits,
+            self.labels(), padding.sight, padding.starts, store.hidden, store.sight_streams,
+            self._shown, self._due, flat,
         )  # fmt: skip
         return [write]
 
@@ -86,8 +86,8 @@ class PositionCenteredEncodingObserver(_LabelWindowObserver):
         return self.store.encodings
 
     def copies(self):
-        """So it is when only agents of one encoding can share a cell."""
-        return self.store.uniform
+        """So they do: ``top`` holds encodings."""
+        return True
 
 
 class TeamObserver(_LabelWindowObserver):
@@ -107,8 +107,8 @@ class TeamObserver(_LabelWindowObserver):
         return self.store.teams()
 
     def copies(self):
-        """So it is when every team stays an encoding and only equal ones can share a cell."""
-        return self._settled and not self.store.has("team") and self.store.uniform
+        """So they do when every team stays an encoding."""
+        return self._settled and not self.store.has("team")
 
 
 class StackedPositionCenteredEncodingObserver(_WindowObserver):
