@@ -55,9 +55,9 @@ def next_cell(
 
 @kernel
 def place_around_target(
-    worlds, target, barriers, clustered, scattered, in_maze, order, shuffled, alone, start, rows,
-    cols, width, pad, blank, cell, first, next_, top, walls, traits, overlap, rng, ground,
-    frontier, ranks, ranked, cursors, failed, trouble,
+    worlds, target, barriers, clustered, scattered, in_maze, spare, order, shuffled, alone, start,
+    rows, cols, width, pad, blank, cell, first, next_, top, walls, active, traits, overlap, rng,
+    ground, frontier, ranks, ranked, cursors, failed, trouble,
 ):  # fmt: skip
     """Places the agents of the listed worlds on their empty grids; below 0 the list ends.
 
@@ -66,8 +66,10 @@ def place_around_target(
     ``barriers`` bool [kinds] says which kinds are barriers; the others are free. ``clustered``
     barriers take the free cell closest to the target, ``scattered`` free agents the farthest one,
     the others a random one; ``in_maze`` barriers only walls and free agents only passages of
-    a fresh maze. ``ground`` uint8 [cells] keeps the maze of the last world; the arrays around it
-    are scratch. ``failed`` and ``trouble`` tell of failures as in ``place_agents``.
+    a fresh maze. ``spare`` barriers without a cell are left off the grid, not active, on the
+    target's cell as the one where they were last. ``ground`` uint8 [cells] keeps the maze of the
+    last world; the arrays around it are scratch.
+    ``failed`` and ``trouble`` tell of failures as in ``place_agents``.
     """
     for k in range(worlds.shape[0]):
         b = worlds[k]
@@ -93,9 +95,9 @@ def place_around_target(
                 for kind in range(barriers.shape[0]):
                     cursors[kind] = 0 if barriers[kind] else rows * cols - 1
             failed[b] = _place_others(
-                b, num_fixed, count, barriers, clustered, scattered, in_maze, order, alone, rows,
-                cols, width, pad, cell, first, next_, top, walls, traits, overlap, rng, ground,
-                ranked, cursors,
+                b, target, num_fixed, count, barriers, clustered, scattered, in_maze, spare, order,
+                alone, rows, cols, width, pad, cell, first, next_, top, walls, active, traits,
+                overlap, rng, ground, ranked, cursors,
             )  # fmt: skip
             if failed[b] < 0:
                 break
@@ -129,8 +131,9 @@ def _place_fixed(
 
 @rule
 def _place_others(
-    b, num_fixed, count, barriers, clustered, scattered, in_maze, order, alone, rows, cols, width,
-    pad, cell, first, next_, top, walls, traits, overlap, rng, ground, ranked, cursors,
+    b, target, num_fixed, count, barriers, clustered, scattered, in_maze, spare, order, alone,
+    rows, cols, width, pad, cell, first, next_, top, walls, active, traits, overlap, rng, ground,
+    ranked, cursors,
 ):  # fmt: skip
     """Places the other agents in ``order``; returns who finds no cell, or -1."""
     for t in range(num_fixed, count):
@@ -150,6 +153,11 @@ def _place_others(
                 b, kind, alone, ground, wanted, rows, cols, width, pad,
                 first, next_, top, traits, overlap, rng,
             )  # fmt: skip
+        if barrier and spare:
+            active[b, i] = p >= 0
+            if p < 0:
+                cell[b, i] = cell[b, target]
+                continue
         if p < 0:
             return i
         enter(b, i, p, cell, first, next_, top, walls, traits)

@@ -37,53 +37,21 @@ class FilledMazeState(MazePlacementState):
     that episode. Where there are too few, the walls farthest from the target stay open.
 
     Args:
-        kwargs: Parameters of ``MazePlacementState``; barriers are always clustered, and placed in
-            the order of the agents.
-
-    Raises:
-        ValueError: A barrier stands before a free agent in the order of the agents: it could be
-            left over before that one has found its place.
+        kwargs: Parameters of ``MazePlacementState``; barriers are always clustered.
     """
 
-    def __init__(self, **kwargs):
-        super().__init__(
-            **(kwargs | {"cluster_barriers": True, "randomize_placement_order": False})
-        )
-        store = self.store
-        barrier = self._barriers[store.traits["kind"]]
-        barrier[self._target] = False
-        self._built = barrier & (store.start <= 0)
-        placed_at_random = ~barrier & (store.start <= 0)
-        placed_at_random[self._target] = False
-        after = placed_at_random & (np.cumsum(self._built) > 0)
-        if after.any():
-            raise ValueError(
-                f"Agent {store.ids[np.argmax(after)]!r} comes after a barrier; put the barriers "
-                "last into the dict of agents."
-            )
+    spares_barriers = True
 
-    def calls(self, worlds) -> list:
-        """Empties the grids of the worlds, places their agents, and forgives what was left over."""
-        return [*super().calls(worlds), self._leave_over]
+    def __init__(self, **kwargs):
+        super().__init__(**(kwargs | {"cluster_barriers": True}))
 
     @property
     def may_fail(self):
         """Not where every maze has room for the others, see ``MazePlacementState``."""
         store = self.store
-        others = store.num_agents - np.count_nonzero(self._built)
+        barrier = self._barriers[store.traits["kind"]] & (store.start <= 0)
+        others = store.num_agents - np.count_nonzero(barrier)
         return others >= max(2, math.isqrt(store.rows * store.cols))
-
-    def _leave_over(self):
-        if not self._trouble.item(0):
-            return
-        store = self.store
-        over = self._built & (store.cell == 0) & self._built[self._failed][:, None]
-        over &= (self._failed >= 0)[:, None]
-        store.active[over] = False
-        # Who is off the grid has a cell where it was last: here the target's.
-        store.cell[over] = store.cell[np.nonzero(over)[0], self._target]
-        self._failed[over.any(axis=1)] = -1
-        self._trouble[0] = (self._failed >= 0).any()
 
 
 class MazeNavigationSim(SmartGridWorldSimulation):

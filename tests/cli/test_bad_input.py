@@ -139,7 +139,7 @@ def test_simulations_that_are_not_shipped(abmarl):
     assert (done.code, done.out) == (2, "")
     first, second = done.err.splitlines()
     assert first == "error: no simulation 'team-batle' (did you mean 'team-battle'?)"
-    assert second.startswith("there are foragers-and-hunters, ")
+    assert second.startswith("there are comms-blocking, foragers-and-hunters, ")
     assert abmarl("rollout", "zzz").err.startswith("error: no simulation 'zzz'\nthere are ")
 
 

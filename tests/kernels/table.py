@@ -415,7 +415,13 @@ def run_around_target(kind):
     return run
 
 
-def naive_around_target(in_maze):
+class SparingState(MazePlacementState):
+    """A maze in which barriers that find no wall stay off the grid."""
+
+    spares_barriers = True
+
+
+def naive_around_target(in_maze, spares_barriers=False):
     def run(case, b):
         target, barriers, _ = roles(case)
         return naive_start(
@@ -427,6 +433,7 @@ def naive_around_target(in_maze):
             cluster_barriers=case.scenario.stacked_attacks,
             scatter_free_agents=case.scenario.observe_self,
             in_maze=in_maze,
+            spares_barriers=spares_barriers,
         )
 
     return run
@@ -697,6 +704,10 @@ TABLE = [
     Entry(
         "target_placement.place_around_target", "maze", run_around_target(MazePlacementState),
         naive_around_target(True),
+    ),
+    Entry(
+        "target_placement.place_around_target", "sparing", run_around_target(SparingState),
+        naive_around_target(True, True),
     ),
     Entry(
         "done.none_active", "", run_done(ActiveDone, plain), naive_done(dones.ActiveDone, plain)

@@ -26,6 +26,7 @@ def place_once(
     cluster_barriers=False,
     scatter_free_agents=False,
     in_maze=False,
+    spares_barriers=False,
     no_overlap_at_reset=False,
     randomize_placement_order=False,
 ):
@@ -39,6 +40,7 @@ def place_once(
         cluster_barriers: barriers go where it is closest to the target.
         scatter_free_agents: free agents go where it is farthest from the target.
         in_maze: barriers on walls and free agents on passages of a maze.
+        spares_barriers: barriers that find no cell stay off the grid, not active.
         no_overlap_at_reset: agents without an initial position get cells of their own.
         randomize_placement_order: shuffle the order within the two classes.
 
@@ -69,12 +71,8 @@ def place_once(
         return (cell[0] - centre[0]) ** 2 + (cell[1] - centre[1]) ** 2
 
     nearest_first = sorted(world.cells, key=distance)
-    for agent in others:
-        barrier = agents[agent].encoding in barrier_encodings
 
-        def suits(cell, barrier=barrier):
-            return not in_maze or (cell in passages) != barrier
-
+    def place_other(agent, barrier, suits):
         if cluster_barriers if barrier else scatter_free_agents:
             left = [
                 cell
@@ -86,3 +84,19 @@ def place_once(
             world.place(agent, left[0] if barrier else left[-1])
         else:
             world.place(agent, random_cell(world, stream, agent, no_overlap_at_reset, suits))
+
+    for agent in others:
+        barrier = agents[agent].encoding in barrier_encodings
+
+        def suits(cell, barrier=barrier):
+            return not in_maze or (cell in passages) != barrier
+
+        try:
+            place_other(agent, barrier, suits)
+        except NoCellLeft:
+            if not (barrier and spares_barriers):
+                raise
+            agents[agent].active = False
+            agents[agent].position = centre
+        else:
+            agents[agent].active |= barrier and spares_barriers

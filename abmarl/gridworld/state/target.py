@@ -27,9 +27,15 @@ class TargetBarriersFreePlacementState(PositionState):
         scatter_free_agents: Whether free agents take the free cell farthest from the target, else
             a random one.
         kwargs: Parameters of ``PositionState``.
+
+    Attributes:
+        in_maze: Whether there is a maze, see ``MazePlacementState``.
+        spares_barriers: For subclasses: whether barriers that find no cell stay off the grid for
+            the episode, not active; else that is an error.
     """
 
     in_maze = False
+    spares_barriers = False
 
     def __init__(
         self, target_agent=None, barrier_encodings=None, free_encodings=None,
@@ -91,11 +97,12 @@ class TargetBarriersFreePlacementState(PositionState):
         store, padding = self.store, self.store.padding
         place = Call(
             place_around_target, worlds, self._target, self._barriers, self.cluster_barriers,
-            self.scatter_free_agents, self.in_maze, self._order, self.randomize_placement_order,
-            self.no_overlap_at_reset, store.start, store.rows, store.cols, padding.width,
-            padding.pad, store.blank, store.cell, store.first, store.next_, store.top, store.walls,
-            store.traits, store.overlap, store.streams, self._ground, self._frontier,
-            self._ranks, self._ranked, self._cursors, self._failed, self._trouble,
+            self.scatter_free_agents, self.in_maze, self.spares_barriers, self._order,
+            self.randomize_placement_order, self.no_overlap_at_reset, store.start, store.rows,
+            store.cols, padding.width, padding.pad, store.blank, store.cell, store.first,
+            store.next_, store.top, store.walls, store.active, store.traits, store.overlap,
+            store.streams, self._ground, self._frontier, self._ranks, self._ranked, self._cursors,
+            self._failed, self._trouble,
         )  # fmt: skip
         return [store.clearing(worlds), place]
 
