@@ -91,7 +91,7 @@ def test_wheel_metadata(wheel, tmp_path):
     assert distribution.version == abmarl.__version__
     (script,) = distribution.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("abmarl", "abmarl.cli:main")
-    assert {"render", "gym", "rllib", "test"} == set(
+    assert {"render", "gym", "rllib", "docs", "test"} == set(
         distribution.metadata.get_all("Provides-Extra")
     )
 

@@ -31,25 +31,27 @@ class Drawn(SphinxDirective):
             raise self.error("a drawn block needs :alt:, what is to be seen in the picture")
         target = Path(self.env.app.outdir) / "_images"
         target.mkdir(parents=True, exist_ok=True)
-        code = "\n".join(self.content)
         number = self.env.temp_data.setdefault("drawn", 0)
         self.env.temp_data["drawn"] = number + 1
         try:
-            picture = self._pictures()[number]
+            data = self._pictures()[number]
         except Exception as error:
             raise self.error(f"the code of this page fails: {_brief(error)}") from error
-        name = f"{self.env.docname.replace('/', '-')}-{number}"
-        path = sketch.save(picture, target / name)
+        path = target / f"{self.env.docname.replace('/', '-')}-{number}{sketch.suffix(data)}"
+        path.write_bytes(data)
+        # Browsers keep pictures; another one gets another address.
+        digest = hashlib.sha256(data).hexdigest()[:8]
         up = "../" * self.env.docname.count("/")
         image = nodes.raw(
             "",
-            f'<img src="{up}_images/{path.name}?{_digest(path)}" class="drawn" '
+            f'<img src="{up}_images/{path.name}?{digest}" class="drawn" '
             f'alt="{html.escape(self.options["alt"])}"/>',
             format="html",
         )
         shown = []
-        if pages.visible(code):
-            block = nodes.literal_block(pages.visible(code), pages.visible(code))
+        code = pages.visible("\n".join(self.content))
+        if code:
+            block = nodes.literal_block(code, code)
             block["language"] = "python"
             shown.append(block)
         shown.append(image)
@@ -94,10 +96,6 @@ def _brief(error):
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f"{frame.filename}:{frame.lineno}: " for frame in frames if ".md" in frame.filename]
     return f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
-
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def setup(app):

@@ -91,14 +91,20 @@ def run(block: Block, names: dict, page: str):
     return names.get("picture") if block.drawn else None
 
 
-def pictures(page: Path) -> list:
-    """Runs a page in a folder of its own, without its output; returns its pictures."""
+def pictures(page: Path) -> list[bytes]:
+    """Runs a page in a folder of its own, without its output; returns its pictures as files."""
+    from docs.machinery import sketch
+
+    found = []
     home = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         try:
             os.chdir(folder)
             names = namespace(page)
-            found = [(block, run(block, names, str(page))) for block in blocks(page.read_text())]
+            for block in blocks(page.read_text()):
+                picture = run(block, names, str(page))
+                if block.drawn:
+                    found.append(sketch.rendered(picture))
         finally:
             os.chdir(home)
-    return [picture for block, picture in found if block.drawn]
+    return found

@@ -168,15 +168,18 @@ def beside(*frames) -> np.ndarray:
 
 
 def rendered(picture) -> bytes:
-    """A picture as a file: PNG of a frame, else SVG.
+    """A picture as the contents of a file: PNG of a frame, a film as it is, else SVG.
 
     Args:
-        picture: A panel, a list of panels, a matplotlib figure, or a frame uint8 [h, w, 3].
+        picture: A panel, a list of panels, a matplotlib figure, a frame uint8 [h, w, 3], or the
+            path of a GIF.
 
     Raises:
         TypeError: It is none of them.
     """
     data = io.BytesIO()
+    if isinstance(picture, Path):
+        return picture.read_bytes()
     if isinstance(picture, np.ndarray):
         from PIL import Image
 
@@ -193,12 +196,10 @@ def rendered(picture) -> bytes:
     return data.getvalue()
 
 
-def save(picture, path: Path) -> Path:
-    """Writes a picture beside ``path``, with the suffix of its format."""
-    data = rendered(picture)
-    target = path.with_suffix(".png" if data.startswith(b"\x89PNG") else ".svg")
-    target.write_bytes(data)
-    return target
+def suffix(data: bytes) -> str:
+    """The suffix of the name of a file with these contents."""
+    starts = {b"\x89PNG": ".png", b"GIF8": ".gif"}
+    return starts.get(data[:4], ".svg")
 
 
 def _listed(cells):

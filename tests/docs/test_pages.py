@@ -1,6 +1,8 @@
 """The pages of the documentation: their code runs, says what they claim, and draws."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -46,7 +48,7 @@ def keeps(promise, line):
 
 
 def check_picture(data):
-    if data.startswith(b"\x89PNG"):
+    if sketch.suffix(data) in (".png", ".gif"):
         assert len(data) > 1000
     else:
         assert data.lstrip().startswith(b"<?xml")
@@ -80,6 +82,15 @@ def test_every_shipped_simulation_has_a_page():
     text = "".join(page.read_text() for page in (pages.DOCS / "simulations").glob("*.md"))
     for name in examples.shipped:
         assert f"`{name}`" in text, name
+
+
+def test_every_option_of_the_command_is_explained():
+    command = [sys.executable, "-m", "abmarl", "rollout", "--help"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    text = (pages.DOCS / "guide" / "command_line.md").read_text()
+    options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", found.stdout, re.M)) - {"--help"}
+    assert len(options) > 10
+    assert not {option for option in options if f"`{option}`" not in text}
 
 
 def test_blocks_are_found_with_their_lines():
