@@ -31,9 +31,12 @@ def rule(function):
 
 
 def kernel(function):
-    """Compiles a function on its first call, and keeps the result on disk for later processes."""
+    """Compiles a function on its first call, and keeps the result on disk for later processes.
+
+    Only functions of this folder are kept: what is on disk is known by a hash of these files.
+    """
     compiled = numba.njit(**_OPTIONS)(function)
-    if JIT:
+    if JIT and Path(function.__code__.co_filename).parent == Path(__file__).parent:
         compiled._cache = _KernelCache(function)
     return compiled
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,19 @@ def test_only_one_module_configures_numba():
     files = [*root.glob("kernels/*.py"), *root.glob("abmarl/**/*.py")]
     found = [path.name for path in files if "import numba" in path.read_text()]
     assert found == ["compile.py"]
+
+
+def test_kernels_of_ones_own_are_not_mixed_up(tmp_path):
+    """They are not in the folder of the package, which is known by a hash of its own files."""
+    code = """
+    from abmarl.kernels.compile import kernel
+    @kernel
+    def answer():
+        return {}
+    print(answer())
+    """
+    program = tmp_path / "mine.py"
+    for number in (41, 42):
+        program.write_text(textwrap.dedent(code.format(number)))
+        found = finish(start(tmp_path / "cache", f"import runpy; runpy.run_path({str(program)!r})"))
+        assert found[0] == str(number)
