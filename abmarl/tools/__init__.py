@@ -1,0 +1,1 @@
+"""Small tools that existing simulations import, under the module names that they know."""
