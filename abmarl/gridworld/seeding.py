@@ -45,3 +45,16 @@ def seed_of(words) -> int:
     if words.dtype != np.uint64 or words.ndim != 1 or not len(words):
         raise ValueError("The saved state is of another simulation: it has no seed.")
     return int.from_bytes(words.astype("<u8").tobytes(), "little")
+
+
+def seed_of_worlds(seed) -> int:
+    """The seed of the worlds of a vectorised simulation, as given or, for None, a fresh one.
+
+    Raises:
+        TypeError, ValueError: It is not an int >= 0.
+    """
+    if seed is None:
+        return fresh_seed()
+    if isinstance(seed, tuple):
+        raise TypeError("A vectorised simulation takes an int seed; its worlds are numbered.")
+    return parse_seed(seed)[0]

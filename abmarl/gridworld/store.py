@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from abmarl.gridworld.fields import Field, declared
+from abmarl.gridworld.fields import Field, FieldSlices, declared
 from abmarl.gridworld.form import narrow
 from abmarl.gridworld.roster import Roster
 from abmarl.gridworld.seeding import fresh_seed, world_streams
@@ -234,37 +234,18 @@ class Store(SingleWorld, Roster):
 
     def streams_copy(self) -> dict:
         """A copy of the random streams, as ``load`` takes it."""
-        names = ("streams", "sight_streams", "sample_streams")
-        return {name: getattr(self, name).copy() for name in names}
+        return {name: getattr(self, name).copy() for name in self._STATE[-3:]}
 
     def shard(self, low: int, high: int) -> "Store":
         """The worlds ``low`` to ``high`` as a store of their own, on the same memory."""
         part = object.__new__(Store)
         part.__dict__.update(self.__dict__)
         part.num_worlds = high - low
-        part._begin = None
+        part._begin = part._state = None
         part.first_world = self.first_world + low
         part.hidden = self.padding.scratch()
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])
-        part._state = None
         part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
-        part._fields = _FieldSlices(self, low, high)
+        part._fields = FieldSlices(self, low, high)
         return part
-
-
-class _FieldSlices(dict):
-    """The fields of some worlds of a store; what is declared here is declared there."""
-
-    def __init__(self, store, low, high):
-        self._store, self._low, self._high = store, low, high
-        super().__init__({name: self._slice(entry) for name, entry in store._fields.items()})
-
-    def _slice(self, entry):
-        array, default, reset = entry
-        return array[self._low : self._high], default, reset
-
-    def __setitem__(self, name, entry):
-        array, default, reset = entry
-        whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
-        super().__setitem__(name, self._slice((whole, default, reset)))

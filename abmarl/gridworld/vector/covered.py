@@ -84,3 +84,31 @@ def super_group(name, members) -> Group:
         observation_space=Dict(observations),
         action_space=Dict(OrderedDict((one.agent_id, one.group.action_space) for one in members)),
     )
+
+
+def wide(nested):
+    """Arrays of the same shapes that hold every number a user may give, to be checked later."""
+    return mapped(
+        lambda array: np.zeros(array.shape, np.int64 if array.dtype.kind in "iu" else np.float64),
+        nested,
+    )
+
+
+def fill(target, given, where):
+    """Copies a user's arrays into arrays of the simulation."""
+    if isinstance(target, dict):
+        if not isinstance(given, dict) or given.keys() != target.keys():
+            raise ValueError(
+                f"{where} must be a dict with {list(target)}, "
+                f"got {list(given) if isinstance(given, dict) else given!r:.60}."
+            )
+        for key, part in target.items():
+            fill(part, given[key], f"{where}[{key!r}]")
+        return
+    given = np.asarray(given)
+    if given.shape != target.shape:
+        raise ValueError(f"{where} must have shape {target.shape}, got {given.shape}.")
+    if given.dtype.kind not in ("iu" if target.dtype.kind == "i" else "iuf"):
+        kind = "integers" if target.dtype.kind == "i" else "numbers"
+        raise TypeError(f"{where} must be {kind}, got {given.dtype}.")
+    target[...] = given

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.seeding import fresh_seed, parse_seed
+from abmarl.gridworld.seeding import seed_of_worlds
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
@@ -14,7 +14,7 @@ from abmarl.gridworld.vector.outputs import Outputs
 from abmarl.gridworld.vector.sampling import Masks, Sampler
 from abmarl.gridworld.vector.saving import Savable
 from abmarl.gridworld.vector.shard import Shard
-from abmarl.gridworld.vector.size import check_memory
+from abmarl.gridworld.vector.size import check_memory, positive
 from abmarl.gridworld.vector.threads import Crew, thread_count
 from abmarl.gridworld.vector.wrapping import Wrappable
 from abmarl.sim.agents import is_agent
@@ -53,8 +53,8 @@ class VectorSimulation(Savable, Wrappable):
         self, sim, num_envs, seed=None, horizon=None, num_threads=None, order="fixed",
         autoreset=True, copy=False,
     ):  # fmt: skip
-        self.num_envs = _positive("num_envs", num_envs)
-        self.horizon = None if horizon is None else _positive("horizon", horizon)
+        self.num_envs = positive("num_envs", num_envs)
+        self.horizon = None if horizon is None else positive("horizon", horizon)
         self.num_threads = thread_count(num_threads, self.num_envs)
         if order not in ("fixed", "random"):
             raise ValueError(f'order must be "fixed" or "random", got {order!r}.')
@@ -65,7 +65,7 @@ class VectorSimulation(Savable, Wrappable):
         self.sim = sim
         self.agents = sim.agents
         self.rows, self.cols = sim.grid.rows, sim.grid.cols
-        self.seed = self._parse(seed)
+        self.seed = seed_of_worlds(seed)
         self._learning = np.array([is_agent(agent) for agent in sim.agents.values()])
         if not self._learning.any():
             raise ValueError("No agent both observes and acts, so there is nobody to act for.")
@@ -102,14 +102,6 @@ class VectorSimulation(Savable, Wrappable):
         self._masks = Masks(self.channels, sim.actors)
         self.started = False
 
-    @staticmethod
-    def _parse(seed):
-        if seed is None:
-            return fresh_seed()
-        if isinstance(seed, tuple):
-            raise TypeError("A vectorised simulation takes an int seed; its worlds are numbered.")
-        return parse_seed(seed)[0]
-
     def _with_spaces(self, group):
         slot = int(group.slots[0])
         spaces = {"action_space": self.sim.actors.items()}
@@ -135,7 +127,7 @@ class VectorSimulation(Savable, Wrappable):
                 everything is as before.
         """
         chosen = world_numbers(worlds, self.num_envs)
-        entropy = self.seed if seed is None else self._parse(seed)
+        entropy = self.seed if seed is None else seed_of_worlds(seed)
         # Before the first start there is nothing but random streams to go back to.
         before = self.state_dict() if self.started else self.store.streams_copy()
         try:
@@ -254,11 +246,3 @@ class VectorSimulation(Savable, Wrappable):
             f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
             f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
         )
-
-
-def _positive(name, value) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be an int, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be 1 or more, got {value}.")
-    return int(value)

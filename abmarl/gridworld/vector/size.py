@@ -1,4 +1,4 @@
-"""How much memory many worlds take."""
+"""How many worlds there can be, and how much memory they take."""
 
 import numpy as np
 
@@ -58,3 +58,16 @@ def check_memory(sim, num_envs: int):
             f"{readable_bytes(available)} are available; "
             f"num_envs up to {available // one} would fit."
         )
+
+
+def positive(name, value) -> int:
+    """A number of worlds or steps as an int.
+
+    Raises:
+        TypeError, ValueError: It is not an int above 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be an int, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be 1 or more, got {value}.")
+    return int(value)

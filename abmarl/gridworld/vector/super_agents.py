@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from abmarl.gridworld.state.base import world_numbers
-from abmarl.gridworld.vector.covered import Member, parts_of, super_group
+from abmarl.gridworld.vector.covered import Member, fill, parts_of, super_group, wide
 from abmarl.gridworld.vector.wrapping import VectorWrapper, mapped
 from abmarl.sim.covers import MASK, check_covers
 from abmarl.sim.layout import SpaceLayout
@@ -69,7 +69,7 @@ class SuperAgentSimulation(VectorWrapper):
                 group, agent_ids=ids, slots=group.slots[columns]
             )
         self._chosen = {
-            name: _wide(SpaceLayout(group.action_space).empty((vec.num_envs, len(group))))
+            name: wide(SpaceLayout(group.action_space).empty((vec.num_envs, len(group))))
             for name, group in vec.groups.items()
         }
         shape = vec.episodes.alive.shape
@@ -211,13 +211,13 @@ class SuperAgentSimulation(VectorWrapper):
             for member in members:
                 chosen = self._chosen[member.group.name]
                 where = f"actions[{name!r}][{member.agent_id!r}]"
-                _fill(mapped(member.of, chosen), given[member.agent_id], where)
+                fill(mapped(member.of, chosen), given[member.agent_id], where)
         for name, columns in self._rest.items():
             if len(columns) == len(self.vec.groups[name]):
                 continue
             # A list of columns gives a copy, so what was filled in is put back.
             part = mapped(lambda array, at=columns: array[:, at], self._chosen[name])
-            _fill(part, actions[name], f"actions[{name!r}]")
+            fill(part, actions[name], f"actions[{name!r}]")
             mapped(
                 lambda array, own, at=columns: array.__setitem__((slice(None), at), own),
                 self._chosen[name], part,
@@ -246,31 +246,3 @@ class SuperAgentSimulation(VectorWrapper):
 
     def _ordered(self, found):
         return {name: found[name] for name in self.groups}
-
-
-def _wide(nested):
-    """Arrays of the same shapes that hold every number a user may give, to be checked later."""
-    return mapped(
-        lambda array: np.zeros(array.shape, np.int64 if array.dtype.kind in "iu" else np.float64),
-        nested,
-    )
-
-
-def _fill(target, given, where):
-    """Copies a user's arrays into arrays of the simulation."""
-    if isinstance(target, dict):
-        if not isinstance(given, dict) or given.keys() != target.keys():
-            raise ValueError(
-                f"{where} must be a dict with {list(target)}, "
-                f"got {list(given) if isinstance(given, dict) else given!r:.60}."
-            )
-        for key, part in target.items():
-            _fill(part, given[key], f"{where}[{key!r}]")
-        return
-    given = np.asarray(given)
-    if given.shape != target.shape:
-        raise ValueError(f"{where} must have shape {target.shape}, got {given.shape}.")
-    if given.dtype.kind not in ("iu" if target.dtype.kind == "i" else "iuf"):
-        kind = "integers" if target.dtype.kind == "i" else "numbers"
-        raise TypeError(f"{where} must be {kind}, got {given.dtype}.")
-    target[...] = given
