@@ -121,7 +121,7 @@ class _KernelCache(FunctionCache):
         found = super().load_overload(signature, target_context)
         if found is None and not _KernelCache._announced:
             _KernelCache._announced = True
-            message = "abmarl: compiling kernels for this machine (once, some 15 seconds)"
+            message = "abmarl: compiling kernels for this machine; later runs find them on disk"
             print(message, file=sys.stderr, flush=True)
         return found
 

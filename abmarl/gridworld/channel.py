@@ -14,6 +14,8 @@ class ChannelComponent(Component):
         key: The channel.
         supported_agent_type: Agents of this class have the channel; the others are left alone.
         side: ``"action"`` or ``"observation"``.
+        by_hand: Whether the component works for single agents only, on spaces that it puts into
+            ``agent.action_space`` or ``agent.observation_space`` itself.
         forms: What entries can look like; ``form_of`` int16 [N] gives the number of the form of
             every agent, -1 for agents without the channel.
     """
@@ -31,9 +33,15 @@ class ChannelComponent(Component):
         self._nulls = []
         self._offered = {}
         self._layout = None
+        # In the style of existing components a subclass gives the agents their spaces itself.
+        self.by_hand = type(self).space is ChannelComponent.space and self._says_itself()
         for slot, agent in enumerate(self.agents.values()):
-            if self.supports(agent):
+            if not self.by_hand and self.supports(agent):
                 self._offer(slot, agent)
+
+    def _says_itself(self) -> bool:
+        """Whether a subclass overrides what there is for single agents."""
+        return False
 
     def prepare(self):
         """Works out what spaces depend on; called before the agents are given the channel."""

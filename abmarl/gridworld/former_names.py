@@ -15,6 +15,11 @@ FORMER_NAMES = {
         "observer", "StackedPositionCenteredEncodingObserver",
         "its channel is 'stacked_position_centered_encoding'",
     ),
+    "ActorBaseComponent": ("actor", "ActorBase", ""),
+    "AttackActor": ("actor", "BinaryAttackActor", ""),
+    "StateBaseComponent": ("state", "StateBase", ""),
+    "ObserverBaseComponent": ("observer", "ObserverBase", ""),
+    "DoneBaseComponent": ("done", "DoneBase", ""),
     "TargetAgentDone": ("done", "TargetAgentOverlapDone", ""),
     "TargetDestroyedDone": ("done", "TargetAgentInactiveDone", ""),
 }  # fmt: skip

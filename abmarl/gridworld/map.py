@@ -37,7 +37,10 @@ class Map:
         try:
             array = np.asarray(array)
         except ValueError:
-            raise ValueError("The rows of the array have different lengths.") from None
+            lengths = [len(row) if hasattr(row, "__len__") else row for row in array]
+            raise ValueError(
+                f"The rows of the array must have one length; they have {lengths}."
+            ) from None
         strings = array.dtype.kind == "U" or (
             array.dtype.kind in "OT" and all(isinstance(one, str) for one in array.flat)
         )

@@ -156,7 +156,10 @@ class SmartGridWorldSimulation(PlayedWorlds):
         store = self._arrays
         slot = store.index[agent_id]
         if self._obs_version != store.version:
-            self._obs_rows = [(one.key, one.waiting(), one.row) for one in self.observers]
+            self._obs_rows = [
+                (one.key, one.waiting(), one.row) for one in self.observers if not one.by_hand
+            ]
+            self._obs_by_hand = [one for one in self.observers if one.by_hand]
             self._obs_version = store.version
         obs = {}
         for key, rows, row_of in self._obs_rows:
@@ -165,6 +168,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
                 row = row_of(slot)
             if row is not None:
                 obs[key] = row
+        for observer in self._obs_by_hand:
+            obs.update(observer.get_obs(self.agents[agent_id], **kwargs))
         return obs
 
     def get_reward(self, agent_id, **kwargs) -> float:
@@ -218,5 +223,11 @@ class SmartGridWorldSimulation(PlayedWorlds):
                 raise TypeError(
                     f"{own.__name__} overrides {name}, which vectorised worlds do not call; put it "
                     "into components, step_batch or start_episode(worlds)."
+                )
+        for part in (*self.states, *self.observers, *self.dones, *self.actors.values()):
+            if part.by_hand:
+                raise TypeError(
+                    f"{type(part).__name__} works for single agents and worlds only; vectorize "
+                    "needs it on arrays: start(worlds), space and observe, space and run, or done."
                 )
         return VectorSimulation(self, num_envs, **kwargs)

@@ -357,7 +357,7 @@ def test_files_that_cannot_be_read(tmp_path):
                                            "shape (2, 3)"),
         (np.array([["A", None]]), TypeError, "must hold str"),
         (np.array([[b"A", b"."]]), TypeError, "must hold str"),
-        ([["A", "."], ["."]], ValueError, "The rows of the array have different lengths."),
+        ([["A", "."], ["."]], ValueError, "must have one length; they have"),
         ("A.", ValueError, "got shape ()"),
         (np.array([["A", "X"]]), ValueError, "Cell (0, 1) holds 'X', which is not in the object "
                                              "registry"),

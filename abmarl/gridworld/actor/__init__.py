@@ -5,13 +5,14 @@ from abmarl.gridworld.actor.aim import (
     RestrictedSelectiveAttackActor,
     SelectiveAttackActor,
 )
-from abmarl.gridworld.actor.attack import AttackActor, AttackOutcome, BinaryAttackActor
+from abmarl.gridworld.actor.attack import AttackActorBase, AttackOutcome, BinaryAttackActor
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.actor.move import CrossMoveActor, DriftMoveActor, MoveActor
+from abmarl.gridworld.former_names import former_names_in
 
 __all__ = [
     "ActorBase",
-    "AttackActor",
+    "AttackActorBase",
     "AttackOutcome",
     "BinaryAttackActor",
     "CrossMoveActor",
@@ -21,3 +22,5 @@ __all__ = [
     "RestrictedSelectiveAttackActor",
     "SelectiveAttackActor",
 ]
+
+__getattr__ = former_names_in(__name__)

@@ -3,13 +3,13 @@
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
-from abmarl.gridworld.actor.attack import AttackActor
+from abmarl.gridworld.actor.attack import AttackActorBase
 from abmarl.kernels import aim
 from abmarl.kernels.program import Call
 from abmarl.kernels.targets import possible_cells, possible_targets
 
 
-class _AimedAttackActor(AttackActor):
+class _AimedAttackActor(AttackActorBase):
     """Runs the kernel of aimed attacks; ``how`` tells what the entries of an action are."""
 
     how = None
@@ -47,7 +47,7 @@ class EncodingBasedAttackActor(_AimedAttackActor):
     Channel ``attack``: ``Dict{encoding: Discrete(simultaneous_attacks + 1)}`` with every encoding
     that the agent may attack, ascending, null all 0. Arrays of actions have an entry for each of
     them, in this order. Action masks have shape (encodings, simultaneous_attacks + 1). Agents that
-    may attack nobody do not have the channel. All else is as ``AttackActor`` says.
+    may attack nobody do not have the channel. All else is as ``AttackActorBase`` says.
     """
 
     how = aim.ENCODINGS
@@ -114,7 +114,7 @@ class SelectiveAttackActor(_CellAttackActor):
     Channel ``attack``: ``Box(0, simultaneous_attacks, (W, W), int)`` with
     ``W = 2 * attack_range + 1``: attacks per cell, each of which hits a random agent there; null
     all 0. Action masks have shape (W, W, simultaneous_attacks + 1). All else is as
-    ``AttackActor`` says.
+    ``AttackActorBase`` says.
     """
 
     how = aim.CELLS
@@ -143,7 +143,7 @@ class RestrictedSelectiveAttackActor(_CellAttackActor):
     Channel ``attack``: ``MultiDiscrete([W * W + 1] * simultaneous_attacks)`` with
     ``W = 2 * attack_range + 1``: 0 is no attack, k is an attack on a random agent in cell k - 1 of
     the window, row by row; null all 0. Action masks have shape (simultaneous_attacks, W * W + 1).
-    Agents with no attacks do not have the channel. All else is as ``AttackActor`` says.
+    Agents with no attacks do not have the channel. All else is as ``AttackActorBase`` says.
     """
 
     how = aim.LISTED

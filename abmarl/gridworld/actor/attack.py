@@ -31,7 +31,7 @@ class AttackOutcome(NamedTuple):
     killed: np.ndarray
 
 
-class AttackActor(ActorBase):
+class AttackActorBase(ActorBase):
     """What all attack actors have in common.
 
     An agent can be attacked when it is not the attacker, is active, its encoding is in the
@@ -126,11 +126,11 @@ class AttackActor(ActorBase):
         return False, []
 
 
-class BinaryAttackActor(AttackActor):
+class BinaryAttackActor(AttackActorBase):
     """Agents attack random targets in their range, as many at once as they choose to.
 
     Channel ``attack``: ``Discrete(simultaneous_attacks + 1)``, null 0. Action masks have shape
-    (simultaneous_attacks + 1,). All else is as ``AttackActor`` says.
+    (simultaneous_attacks + 1,). All else is as ``AttackActorBase`` says.
     """
 
     def __init__(self, **kwargs):

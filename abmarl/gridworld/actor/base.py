@@ -32,6 +32,9 @@ class ActorBase(ChannelComponent):
         self.acting = None
         self._by_calls = has_calls(self, "run")
 
+    def _says_itself(self):
+        return type(self).process_action is not ActorBase.process_action
+
     # --- for subclasses to fill in ---
 
     def run(self, turns, num_turns, flat, rows_of, fresh):

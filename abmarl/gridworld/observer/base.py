@@ -30,6 +30,9 @@ class ObserverBase(ChannelComponent):
         self._program = None
         self.grid.observers[self.key] = self
 
+    def _says_itself(self):
+        return type(self).get_obs is not ObserverBase.get_obs
+
     # --- for subclasses to fill in ---
 
     def observe(self, out=None):

@@ -1,5 +1,6 @@
 """State components: what an episode starts from."""
 
+from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.state.ammo import AmmoState
 from abmarl.gridworld.state.base import StateBase
 from abmarl.gridworld.state.health import HealthState
@@ -18,3 +19,5 @@ __all__ = [
     "TargetBarriersFreePlacementState",
     "TeamState",
 ]
+
+__getattr__ = former_names_in(__name__)

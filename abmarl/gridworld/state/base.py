@@ -8,8 +8,8 @@ from abmarl.gridworld.component import Component, has_calls, on_listed
 class StateBase(Component):
     """Sets a part of the agents' state at the start of an episode.
 
-    A subclass says in ``start`` what that is. Those of the package say it in ``calls``, for the
-    programs that vectorised simulations run.
+    A subclass says in ``start`` what that is, or, for single worlds only, in ``reset``. Those of
+    the package say it in ``calls``, for the programs that vectorised simulations run.
 
     Attributes:
         rank: State components work in ascending order of rank, whatever the order in which they
@@ -20,11 +20,20 @@ class StateBase(Component):
 
     def start(self, worlds):
         """Starts an episode in the listed worlds (int64 array)."""
+        if self.by_hand:
+            self.reset()
+            return
         if not has_calls(self, "start"):
             raise TypeError(f"{type(self).__name__} must define start(worlds).")
         for call in self.calls(worlds):
             call()
         self.check()
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether it starts single worlds only."""
+        own = type(self).reset is not StateBase.reset
+        return own and not has_calls(self, "start", "reset") and not _says_start(self)
 
     def check(self):
         """Raises a ValueError if what was called could not be done."""
@@ -69,3 +78,7 @@ def world_numbers(worlds, num_worlds) -> np.ndarray:
     if worlds.size and (worlds[0] < 0 or worlds[-1] >= num_worlds):
         raise ValueError(f"Worlds are numbered 0 to {num_worlds - 1}, got {worlds.tolist()}.")
     return worlds
+
+
+def _says_start(state) -> bool:
+    return type(state).start is not StateBase.start
