@@ -53,6 +53,12 @@ class Stage:
         """Everybody's observations."""
         self._shard.observe(self.worlds)
 
+    def outputs(self, observer) -> tuple:
+        """Where an observer writes: a flat array, and where the rows lie in it."""
+        return next(
+            (flat, rows_of) for one, flat, _, rows_of in self._shard.outputs if one is observer
+        )
+
     def done(self):
         """Who is done."""
         self._find_done()
