@@ -1,6 +1,7 @@
 import pytest
 
 from abmarl.examples import traffic_corridor
+from abmarl.examples.traffic_corridor import EASTBOUND, WALL
 
 DRIVE_ON, LEFT, DOWN, RIGHT, UP = range(5)
 
@@ -58,8 +59,11 @@ def test_as_many_from_either_side(corridor):
         traffic_corridor(corridor)
 
 
-def test_bottlenecks_hide_what_is_behind_them():
+def test_walls_hide_what_is_behind_them():
     sim = traffic_corridor()
     sim.reset(seed=0)
-    assert sim.get_obs("east0")["position_centered_encoding"].shape == (7, 7)
+    window = sim.get_obs("east0")["position_centered_encoding"]
+    # The wall above the next cell hides the walls beyond it.
+    assert window[2].tolist() == [-1, -1, -1, WALL, WALL, -2, -2]
+    assert window[3].tolist() == [-1, -1, -1, EASTBOUND, 0, 0, 0]
     assert len(sim.groups["east"]) == len(sim.groups["west"]) == 3
