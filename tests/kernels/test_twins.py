@@ -15,7 +15,14 @@ from tests.kernels.table import TABLE
 from tests.kernels.worlds import Case, cases
 
 SETTINGS = settings.get_profile("kernels")
-MODULES = sorted({entry.kernel.split(".")[0] for entry in TABLE})
+# Modules that are tested on the draws of another one.
+TOGETHER = {"aim": "attack", "targets": "attack", "grids": "windows"}
+
+
+def family(entry):
+    """The module on whose draws an entry is tested."""
+    module = entry.kernel.split(".")[0]
+    return TOGETHER.get(module, module)
 
 
 def all_kernels():
@@ -46,13 +53,13 @@ def compare(entry, case):
         assert case.engine_state(b) == case.naive_state(b), entry
 
 
-# One draw of a world serves all entries of a module: drawing takes longer than comparing.
-@pytest.mark.parametrize("module", MODULES)
+# One draw of a world serves all entries of a family: drawing takes longer than comparing.
+@pytest.mark.parametrize("module", sorted(set(map(family, TABLE))))
 @settings(SETTINGS)
 @given(given=cases())
 def test_worlds(module, given):
     for entry in TABLE:
-        if entry.kernel.startswith(f"{module}.") and entry.suits(given[0]):
+        if family(entry) == module and entry.suits(given[0]):
             compare(entry, Case(*given))
 
 
