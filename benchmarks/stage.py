@@ -28,6 +28,13 @@ class Stage:
         self.worlds = self._shard.everywhere
         self.actions = self._shard.actions
         self._find_done = Program(self.sim.any_done.steps())
+        self._observe = Program(
+            [
+                step
+                for observer, flat, _, rows_of in self._shard.outputs
+                for step in observer.steps(self.worlds, flat, rows_of, False)
+            ]
+        )
         play.vec.channels.receive(play.pool[0])
         self.take_turns()
         self._saved = {name: array.copy() for name, array in self.store.state().items()}
@@ -51,7 +58,7 @@ class Stage:
 
     def observe(self):
         """Everybody's observations."""
-        self._shard.observe(self.worlds)
+        self._observe()
 
     def outputs(self, observer) -> tuple:
         """Where an observer writes: a flat array, and where the rows lie in it."""
