@@ -145,7 +145,7 @@ class Roster:
             ``top`` does not tell who is in a cell, or encodings are far apart.
         """
         lowest = min(-1, int(self.kinds[0]))
-        span = int(self.kinds[-1]) - lowest + 1
+        span = max(0, int(self.kinds[-1])) - lowest + 1  # 0 stands for an empty cell
         if not self.uniform or span > _MOST_LABELS:
             return np.zeros((len(self.kinds), 0), bool), lowest
         found = np.zeros((len(self.kinds), span), bool)

@@ -203,3 +203,12 @@ def test_an_actor_that_is_in_a_list():
     sim.reset(seed=0)
     with pytest.raises(ValueError, match="MoveActor processes channel 'move', which is none of"):
         sim.step({"a": {"attack": 0}})
+
+
+def test_labels_of_empty_cells_are_in_the_table_of_negative_encodings():
+    agents = [fighter("a", -5), fighter("b", -10)]
+    sim = build(agents, attack_mapping={-5: {-10}})
+    table, lowest = sim.store.by_label(sim.store.relation({-5: {-10}}))
+    assert lowest == -10
+    assert table.shape == (2, 11)  # labels -10 to 0
+    assert table.sum() == table[1, 0] == 1
