@@ -19,7 +19,10 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("numba", "numpy", "ray", "torch", "gym", "pygame", "imageio", "matplotlib")
+HEAVY = (
+    "numba", "numpy", "ray", "torch", "gym", "pettingzoo", "stable_baselines3", "pyspiel",
+    "torchrl", "pygame", "imageio", "matplotlib",
+)  # fmt: skip
 
 
 def _run(*arguments, **options) -> str:
@@ -91,9 +94,10 @@ def test_wheel_metadata(wheel, tmp_path):
     assert distribution.version == abmarl.__version__
     (script,) = distribution.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("abmarl", "abmarl.cli:main")
-    assert {"render", "gym", "rllib", "docs", "test"} == set(
-        distribution.metadata.get_all("Provides-Extra")
-    )
+    assert {
+        "render", "gym", "pettingzoo", "sb3", "openspiel", "torchrl", "rllib", "all", "docs",
+        "test",
+    } == set(distribution.metadata.get_all("Provides-Extra"))  # fmt: skip
 
 
 def test_kernels_are_imported_from_an_unpacked_wheel(wheel, tmp_path):

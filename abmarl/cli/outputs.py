@@ -62,9 +62,9 @@ def make_room(paths: dict[str, str | None]) -> None:
 
 
 def _check_library(option: str) -> None:
-    from abmarl.render import libraries
+    from abmarl import extras
 
     needed = {"--record": ("pygame", "imageio"), "--plot": ("matplotlib",)}
     for module in needed.get(option, ()):
         with for_the_user(option):
-            libraries.load(module)
+            extras.load(module)

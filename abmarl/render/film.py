@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from abmarl.render.libraries import load
+from abmarl.extras import load
 from abmarl.render.partial import PartialFile
 
 # H.264 in yuv420p is what browsers and QuickTime play; its sizes are even. The index goes to the

@@ -7,8 +7,8 @@ either an area (a polygon) or a set of strokes.
 import functools
 import math
 
+from abmarl.extras import load
 from abmarl.render.colors import RGB
-from abmarl.render.libraries import load
 
 pygame = load("pygame")
 

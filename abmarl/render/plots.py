@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from abmarl.extras import load
 from abmarl.render.colors import rgb
-from abmarl.render.libraries import load
 from abmarl.render.partial import PartialFile
 
 _INK, _LINE = "#34343a", "#c4c1b9"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from abmarl.extras import load
 from abmarl.render.film import ENCODINGS, Film
-from abmarl.render.libraries import load
 from abmarl.render.partial import PartialFile
 
 SUFFIXES = (*ENCODINGS, ".png")

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
+from abmarl.extras import load
 from abmarl.render.colors import RGB
 from abmarl.render.layout import MARGIN, SCORE_HEIGHT, Layout, layout, picture_size
-from abmarl.render.libraries import load
 from abmarl.render.markers import marker
 from abmarl.render.scene import Look, Scene
 

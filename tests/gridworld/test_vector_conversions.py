@@ -371,3 +371,36 @@ def test_observations_outside_of_their_space_are_told():
     sim = build([fighter("a", at=(0, 0)), fighter("b", 2, at=(0, 1))], observers=[Liar])
     with pytest.raises(ValueError, match=r"Agent 'a' in world 0 observes something that is not in"):
         sim.vectorize(2).ravel().reset()
+
+
+def test_only_the_groups_named_are_converted():
+    plain, inner = vectorise(), vectorise()
+    vec = inner.ravel(observations=False, groups=["fighter_1"]).flatten(
+        actions=False, groups=["fighter_1"]
+    )
+    assert vec.groups["fighter_2"].action_space == inner.groups["fighter_2"].action_space
+    assert vec.groups["fighter_1"].action_space == Discrete(18)
+    vec.reset()
+    plain.reset()
+    for _ in range(20):
+        actions, chosen = vec.sample_actions(), plain.sample_actions()
+        assert actions["fighter_1"].shape == (WORLDS, 2)
+        obs, *_, infos = vec.step(actions)
+        expected, *_, plain_infos = plain.step(chosen)
+        assert obs["fighter_1"].shape == (WORLDS, 2, 9)
+        for found, wanted in ((obs, expected), (infos["final_obs"], plain_infos["final_obs"])):
+            assert np.array_equal(found["fighter_2"][WINDOW], wanted["fighter_2"][WINDOW])
+    ended = plain_infos["ended"]
+    assert np.array_equal(
+        infos["final_obs"]["fighter_1"][ended].reshape(-1, 2, 3, 3),
+        plain_infos["final_obs"]["fighter_1"][WINDOW][ended],
+    )
+    assert vec.action_masks()["fighter_1"].shape == (WORLDS, 2, 18)
+    assert set(vec.action_masks()["fighter_2"]) == {"attack", "move"}
+
+
+def test_groups_to_convert_must_be_there():
+    with pytest.raises(ValueError, match=re.escape("There is no group 'green'; the groups are")):
+        vectorise().ravel(groups=["green"])
+    with pytest.raises(TypeError, match="groups must be None or a list of names, got 'fighter_1'"):
+        vectorise().flatten(groups="fighter_1")

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary
 
 from abmarl.examples.sim.base import PlainSimulation, check_int
-from abmarl.render.libraries import load
+from abmarl.extras import load
 from abmarl.sim.agents import Agent
 
 

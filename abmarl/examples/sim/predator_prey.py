@@ -14,7 +14,7 @@ from gymnasium.spaces import Box, Discrete
 from abmarl.examples.sim.base import PlainSimulation
 from abmarl.examples.sim.predator_prey_config import configure
 from abmarl.examples.sim.predator_prey_observations import OBSERVATIONS
-from abmarl.render.libraries import load
+from abmarl.extras import load
 from abmarl.sim.agents import Agent
 
 

@@ -33,15 +33,22 @@ class ConvertedSimulation(VectorWrapper):
         vec: The vectorised simulation to wrap.
         convert: Function of a space and what to call it that returns a ``Conversion``.
         actions, observations: Which side is converted.
+        groups: Names of the groups that are converted; None: all. The others keep their channels.
+
+    Raises:
+        TypeError, ValueError: A parameter is wrong, or a space cannot be converted.
     """
 
-    def __init__(self, vec, convert, actions=True, observations=True):
+    def __init__(self, vec, convert, actions=True, observations=True, groups=None):
         super().__init__(vec)
+        chosen = self._chosen_groups(groups)
         for name, value in (("actions", actions), ("observations", observations)):
             if not isinstance(value, bool | np.bool_):
                 raise TypeError(f"{name} must be True or False, got {value!r}.")
-        self._actions = self._conversions(convert, "action_space") if actions else {}
-        self._observations = self._conversions(convert, "observation_space") if observations else {}
+        self._actions = self._conversions(convert, "action_space", chosen) if actions else {}
+        self._observations = (
+            self._conversions(convert, "observation_space", chosen) if observations else {}
+        )
         self.groups = {
             name: dataclasses.replace(
                 group, **self._targets(name, action_space=self._actions,
@@ -83,15 +90,27 @@ class ConvertedSimulation(VectorWrapper):
         """The encodings of the agents that may attack those of a group."""
         return self.vec.attackers(group)
 
-    def _conversions(self, convert, side):
+    def _chosen_groups(self, groups):
+        if groups is None:
+            return list(self.vec.groups)
+        if isinstance(groups, str) or not all(isinstance(name, str) for name in groups):
+            raise TypeError(f"groups must be None or a list of names, got {groups!r:.100}.")
+        for name in groups:
+            if name not in self.vec.groups:
+                raise ValueError(
+                    f"There is no group {name!r}; the groups are {list(self.vec.groups)}."
+                )
+        return list(groups)
+
+    def _conversions(self, convert, side, chosen):
         return {
-            name: convert(getattr(group, side), f"{side} of group {name!r}")
-            for name, group in self.vec.groups.items()
+            name: convert(getattr(self.vec.groups[name], side), f"{side} of group {name!r}")
+            for name in chosen
         }
 
     @staticmethod
     def _targets(name, **sides):
-        return {side: found[name].target for side, found in sides.items() if found}
+        return {side: found[name].target for side, found in sides.items() if name in found}
 
     def _observed(self, obs):
         for name, conversion in self._observations.items():
@@ -107,7 +126,7 @@ class ConvertedSimulation(VectorWrapper):
             for name, conversion in self._observations.items():
                 final = mapped(lambda array: array[worlds], infos["final_obs"][name])
                 self._final[name][worlds] = conversion.convert_batch(final)
-        return {**infos, "final_obs": self._out(self._final)}
+        return {**infos, "final_obs": {**infos["final_obs"], **self._out(self._final)}}
 
     def _acted(self, actions):
         self._check_groups(actions)

@@ -4,7 +4,7 @@
 class Wrappable:
     """What every vectorised simulation can be wrapped in."""
 
-    def flatten(self, actions=True, observations=True, one_hot=True):
+    def flatten(self, actions=True, observations=True, one_hot=True, groups=None):
         """The same worlds with flat arrays.
 
         Args:
@@ -12,37 +12,39 @@ class Wrappable:
             observations: Whether observations are flat, ``obs[group]`` likewise.
             one_hot: Whether a ``Discrete`` becomes one entry for each of its points; else it
                 becomes one entry that counts from 0.
+            groups: Names of the groups that are converted; None: all.
 
         Returns:
             A ``ConvertedSimulation`` around this one, which shares its worlds.
 
         Raises:
-            TypeError, ValueError: A space cannot be flattened.
+            TypeError, ValueError: A space cannot be flattened, or there is no such group.
         """
         from abmarl.gridworld.vector.converted import ConvertedSimulation, flatten_group
 
         def convert(space, name):
             return flatten_group(space, name, one_hot)
 
-        return ConvertedSimulation(self, convert, actions, observations)
+        return ConvertedSimulation(self, convert, actions, observations, groups)
 
-    def ravel(self, actions=True, observations=True):
+    def ravel(self, actions=True, observations=True, groups=None):
         """The same worlds with one number per action and observation.
 
         Args:
             actions: Whether actions are numbers, ``actions[group]`` is ``(num_envs, n)`` then.
             observations: Whether observations are numbers, ``obs[group]`` likewise.
+            groups: Names of the groups that are converted; None: all.
 
         Returns:
             A ``ConvertedSimulation`` around this one, which shares its worlds.
 
         Raises:
-            TypeError, ValueError: A space cannot be ravelled.
+            TypeError, ValueError: A space cannot be ravelled, or there is no such group.
         """
         from abmarl.gridworld.vector.converted import ConvertedSimulation
         from abmarl.sim.ravel import RavelConversion
 
-        return ConvertedSimulation(self, RavelConversion, actions, observations)
+        return ConvertedSimulation(self, RavelConversion, actions, observations, groups)
 
     def super_agents(self, super_agent_mapping):
         """The same worlds with super agents in the place of the agents that they cover.

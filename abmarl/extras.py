@@ -1,4 +1,4 @@
-"""The optional libraries behind `abmarl.render`, imported on first use."""
+"""The optional libraries, imported on first use."""
 
 import importlib
 import os
@@ -6,11 +6,13 @@ import warnings
 from types import ModuleType
 
 
-def load(module: str) -> ModuleType:
+def load(module: str, extra: str = "render", user: str = "abmarl.render") -> ModuleType:
     """Import a module of an optional library.
 
     Args:
         module: dotted name, such as ``"matplotlib.figure"``.
+        extra: what to install it with: ``pip install 'abmarl[extra]'``.
+        user: who needs it.
 
     Raises:
         ImportError: the library is missing; says how to install it and keeps the cause.
@@ -24,5 +26,5 @@ def load(module: str) -> ModuleType:
     except ImportError as error:
         library = module.partition(".")[0]
         raise ImportError(
-            f"abmarl.render needs {library}: pip install 'abmarl[render]'", name=library
+            f"{user} needs {library}: pip install 'abmarl[{extra}]'", name=library
         ) from error

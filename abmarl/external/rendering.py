@@ -1,0 +1,40 @@
+"""How adapters show what they hold, in the modes that Gymnasium names."""
+
+from typing import Any
+
+RENDER_MODES = ("rgb_array",)
+
+
+def check_render_mode(mode: Any) -> str | None:
+    """The mode itself.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    if mode is not None and mode not in RENDER_MODES:
+        raise ValueError(
+            f"render_mode must be None or {' or '.join(map(repr, RENDER_MODES))}, got {mode!r}"
+        )
+    return mode
+
+
+def render(sim: Any, mode: str | None, world: int = 0) -> Any:
+    """Show a world.
+
+    Args:
+        sim: a simulation, single or vectorised, or a manager or wrapper around one.
+        mode: one of `RENDER_MODES`, or None.
+        world: which world of a vectorised simulation.
+
+    Returns:
+        For ``"rgb_array"`` uint8 ``[height, width, 3]``.
+
+    Raises:
+        ValueError: the mode is None.
+        ImportError: what draws is not installed.
+    """
+    if mode is None:
+        raise ValueError('nothing to render without a mode: make it with render_mode="rgb_array"')
+    from abmarl.render import Scene, frame
+
+    return frame(Scene.of(sim, world))
