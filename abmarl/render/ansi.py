@@ -14,7 +14,9 @@ _SYMBOLS = {
     "x": "x", "|": "|", "_": "_", "1": "Y", "2": "⅄", "3": "≺", "4": "≻",
 }  # fmt: skip
 _WALL, _EMPTY = "█", "·"
-_FAINT: RGB = (140, 138, 132)
+# The colours of pictures, also on a dark terminal, where blue on black could not be read.
+_GROUND: RGB = (250, 249, 246)
+_FAINT: RGB = (196, 193, 185)
 _RESET = "\x1b[0m"
 
 
@@ -30,42 +32,45 @@ def text(scene: Scene, color: bool | None = None) -> str:
             ``NO_COLOR`` (no-color.org).
     """
     color = "NO_COLOR" not in os.environ if color is None else color
-
-    def painted(words: str, rgb: RGB) -> str:
-        return f"\x1b[38;2;{rgb[0]};{rgb[1]};{rgb[2]}m{words}{_RESET}" if color else words
-
     cells: dict[tuple[int, int], list[int]] = {}
     for slot in np.flatnonzero(scene.alive).tolist():
         cells.setdefault((int(scene.row[slot]), int(scene.col[slot])), []).append(slot)
-    blank = painted(_EMPTY, _FAINT) + " "
-    edge = painted("+" + "-" * (2 * scene.cols + 1) + "+", _FAINT)
-    side = painted("|", _FAINT)
-    lines = [edge]
+    lines = []
     for row in range(scene.rows):
-        parts = []
+        parts = [(" ", _FAINT)]
         for col in range(scene.cols):
-            slots = cells.get((row, col))
-            parts.append(blank if slots is None else _cell(scene, slots, painted))
-        lines.append(f"{side} {''.join(parts)}{side}")
-    lines.append(edge)
-    lines.append(_score(scene, painted))
-    return "\n".join(lines)
+            parts.append(_cell(scene, cells.get((row, col), [])))
+        lines.append(_painted(parts, _GROUND) if color else "".join(words for words, _ in parts))
+    return "\n".join([*lines, _score(scene, color)])
 
 
-def _cell(scene: Scene, slots: list[int], painted) -> str:
+def _cell(scene: Scene, slots: list[int]) -> tuple[str, RGB]:
+    if not slots:
+        return f"{_EMPTY} ", _FAINT
     slot = slots[-1]
     look = scene.looks[scene.look[slot]]
     if scene.blocking[slot] and look.shape == "s":
-        return painted(2 * _WALL, look.color)
+        return 2 * _WALL, look.color
     count = len(slots)
     mark = " " if count == 1 else str(count) if count <= 9 else "+"
-    return painted(_SYMBOLS.get(look.shape, "?") + mark, look.color)
+    return _SYMBOLS.get(look.shape, "?") + mark, look.color
 
 
-def _score(scene: Scene, painted) -> str:
+def _painted(parts: list[tuple[str, RGB]], ground: RGB | None = None) -> str:
+    """Words in their colours, with an escape only where the colour changes."""
+    found = [] if ground is None else [f"\x1b[48;2;{ground[0]};{ground[1]};{ground[2]}m"]
+    last = None
+    for words, color in parts:
+        if color != last:
+            found.append(f"\x1b[38;2;{color[0]};{color[1]};{color[2]}m")
+        found.append(words)
+        last = color
+    return "".join([*found, _RESET])
+
+
+def _score(scene: Scene, color: bool) -> str:
     parts = [] if scene.step is None else [f"step {scene.step}"]
-    parts += [
-        f"{painted('●', tally.color)} {tally.name} {tally.alive}/{tally.total}"
-        for tally in scene.tallies()
-    ]
-    return "  ".join([*parts, painted(scene.title, _FAINT)] if scene.title else parts)
+    for tally in scene.tallies():
+        dot = _painted([("●", tally.color)]) if color else "●"
+        parts.append(f"{dot} {tally.name} {tally.alive}/{tally.total}")
+    return "  ".join([*parts, scene.title] if scene.title else parts)

@@ -16,7 +16,7 @@ class Control(NamedTuple):
         keys: names of the keys, as `key_name` gives them.
         action: the method of the viewer.
         words: what it does.
-        needs: what the show must be able to do: an attribute that is true, or ""
+        needs: what the show must have: ``"several"`` worlds, ``"can_reset"``, or "" for nothing.
     """
 
     keys: tuple[str, ...]
@@ -72,7 +72,7 @@ def draw_help(surface: Any, controls: Iterable[Control], more: Iterable[tuple[st
     box = pygame.Rect(0, 0, width, len(pairs) * _LINE + 2 * _PAD - 6)
     box.center = surface.get_rect().center
     back = pygame.Surface(box.size, pygame.SRCALPHA, 32)
-    pygame.draw.rect(back, (255, 255, 255, 240), back.get_rect(), border_radius=10)
+    pygame.draw.rect(back, (255, 255, 255, 250), back.get_rect(), border_radius=10)
     pygame.draw.rect(back, (*FAINT_INK, 255), back.get_rect(), 1, border_radius=10)
     for number, (keys, words) in enumerate(pairs):
         y = _PAD + number * _LINE

@@ -43,7 +43,7 @@ class MapView:
             self._center(row, col)
 
     def zoom(self, clicks: float, x: float, y: float) -> None:
-        """Make cells larger (clicks > 0) or smaller; what is at a point of the frame stays there."""
+        """Make cells larger (clicks > 0) or smaller; what is at a point of the frame stays."""
         row, col = self.place(x, y)
         cell = round(self.cell * _ZOOM**clicks)
         if cell == self.cell:

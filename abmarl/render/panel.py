@@ -86,7 +86,9 @@ def _draw_cell(surface: Any, label: int, found: Any, corner: Any, cell: int, inn
         surface.fill(_EMPTY, (*corner, inner, inner))
         if label:  # nobody is known who looks like that
             words = text(str(label), max(7, cell // 2), INK)
-            surface.blit(words, words.get_rect(center=(corner[0] + inner // 2, corner[1] + inner // 2)))
+            surface.blit(
+                words, words.get_rect(center=(corner[0] + inner // 2, corner[1] + inner // 2))
+            )
 
 
 def _legend(surface: Any, y: int) -> None:

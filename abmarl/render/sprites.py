@@ -10,6 +10,7 @@ from abmarl.render.markers import marker
 
 pygame = load("pygame")
 
+_TEXT_SCALE = 3
 INK, FAINT_INK = (52, 52, 58), (140, 138, 132)
 _BAR_BACK = (70, 70, 74)
 _USUAL_SIZE, _USUAL_DIAMETER = 200.0, 0.62  # render_size 200 takes 62 percent of the cell
@@ -121,4 +122,7 @@ def text(words: str, height: int, color: RGB):
     # Surfaces outlive pygame.quit(), fonts do not: only surfaces are kept.
     if not pygame.font.get_init():
         pygame.font.init()
-    return pygame.font.Font(None, round(1.35 * height)).render(words, True, color)
+    # Drawn large and scaled down: pygame sets small letters a whole pixel too near or too far.
+    large = pygame.font.Font(None, round(1.35 * height * _TEXT_SCALE)).render(words, True, color)
+    width, height = (max(1, round(side / _TEXT_SCALE)) for side in large.get_size())
+    return pygame.transform.smoothscale(large, (width, height))

@@ -48,9 +48,7 @@ class Tracker:
         Without a step since the last one, what is to be seen of attacks and deaths stays.
         """
         attacks, moment = self.episode.attacks(), (self.episode.starts, self.episode.step)
-        now = Scene.of(
-            self.cast.sim, self.world, step=moment[1], title=self.title, cast=self.cast
-        )
+        now = Scene.of(self.cast.sim, self.world, step=moment[1], title=self.title, cast=self.cast)
         if self._moment is None or moment[0] != self._moment[0]:
             # Another episode: nobody in it has died or attacked yet.
             attacks = attacks[:0]

@@ -27,6 +27,7 @@ from abmarl.render.canvas import Canvas
 from abmarl.render.controls import CONTROLS, Control, key_name
 from abmarl.render.layout import SCORE_HEIGHT, picture_size
 from abmarl.render.mapview import MapView
+from abmarl.render.panel import PANEL_WIDTH
 from abmarl.render.shows import Show
 from abmarl.render.surface import pixels_of
 from abmarl.render.window import Window
@@ -146,6 +147,7 @@ class Viewer:
         """
         if self._window is None and not self.closed:
             self._window = Window(self._size, self.title)
+            self._asked, self._got = self._size, self._window.surface.get_size()
 
     def close(self) -> None:
         """Close the window for good."""
@@ -187,28 +189,42 @@ class Viewer:
 
     def picture(self) -> np.ndarray:
         """What the window shows: uint8 [height, width, 3]. Needs no window."""
-        size = self._window.surface.get_size() if self._window is not None else self._size
+        beside = PANEL_WIDTH if self.chosen is not None else 0
+        size = self._size[0] + beside, self._size[1]
+        if self._window is not None:
+            size = self._window.surface.get_size()
         surface = pygame.Surface(size, 0, 32)
         self.draw(surface)
         return pixels_of(surface)
 
     def _present(self) -> None:
         if self._stale and not self.closed:
+            self._make_room()
             self.draw(self._window.surface)
             self._window.present()
             self._stale = False
+
+    def _make_room(self) -> None:
+        """Grow for the panel, unless the size is one that somebody has given the window."""
+        now = self._window.surface.get_size()
+        beside = PANEL_WIDTH if self.chosen is not None else 0
+        wanted = self._size[0] + beside, self._size[1]
+        if wanted != self._asked and now == self._got:
+            self._window.resize(wanted)
+            self._got = self._window.surface.get_size()
+        self._asked = wanted
 
     # --- events ---
 
     @property
     def controls(self) -> list[Control]:
         """The controls that the show has a use for."""
-        several = self.show.num_worlds > 1
-        return [
-            one
-            for one in CONTROLS
-            if not one.needs or (several if one.needs == "several" else getattr(self.show, one.needs))
-        ]
+        able = {
+            "": True,
+            "several": self.show.num_worlds > 1,
+            "can_reset": self.show.can_reset,
+        }
+        return [one for one in CONTROLS if able[one.needs]]
 
     def _listen(self) -> None:
         for event in self._window.events():

@@ -8,6 +8,8 @@ from abmarl.extras import load
 
 pygame = load("pygame")
 
+_open_windows: set = set()
+
 # What SDL falls back to when there is no screen; nobody sees anything on them.
 _BLIND = ("dummy", "offscreen")
 
@@ -27,8 +29,6 @@ class Window:
         NoScreenError: There is no screen; says what to do instead.
     """
 
-    _open: set = set()
-
     def __init__(self, size: tuple[int, int], title: str):
         _init_display()
         self._title = title
@@ -39,12 +39,16 @@ class Window:
                 raise _no_screen(str(error)) from None
             # Held keys repeat, for steps and zooming.
             pygame.key.set_repeat(350, 60)
-        Window._open.add(self)
+        _open_windows.add(self)
 
     @property
     def surface(self):
         """What is drawn on; another one after the window was resized."""
         return pygame.display.get_surface()
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Ask for another size; what the screen makes of it shows in `surface`."""
+        pygame.display.set_mode(_on_screen(size), pygame.RESIZABLE)
 
     def events(self) -> list[Any]:
         """What has happened since it was asked last."""
@@ -58,8 +62,8 @@ class Window:
 
     def close(self) -> None:
         """Close the window; the frame goes with the last one."""
-        Window._open.discard(self)
-        if not Window._open:
+        _open_windows.discard(self)
+        if not _open_windows:
             pygame.display.quit()
 
 

@@ -20,7 +20,7 @@ FURTHER = (
     "abmarl.gridworld.vector.wrapping.VectorWrapper",
     "abmarl.kernels.program.Call",
     "abmarl.kernels.program.Program",
-    "abmarl.render.scene.Look",
+    "abmarl.render.cast.Look",
     "abmarl.render.scene.Tally",
 )
 

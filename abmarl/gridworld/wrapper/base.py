@@ -101,7 +101,9 @@ class ActorWrapper(ActorBase):
     def inner_point(self, slot, number):
         """The action of the actor within that a number of agent ``slot`` stands for."""
         form = self.wrapped_component.form(slot)
-        return self.join(self._codes[self.wrapped_component.form_of[slot]].decode(number), form.space)
+        return self.join(
+            self._codes[self.wrapped_component.form_of[slot]].decode(number), form.space
+        )
 
     def _number(self, agent):
         return int(self.wrapped_component.form_of[self.store.index[agent.id]])

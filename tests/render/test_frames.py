@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from abmarl.render import Recorder
+from abmarl.render import FrameWriter
 
 
 def frames(count, height=48, width=66):
@@ -22,7 +22,7 @@ def frames(count, height=48, width=66):
 
 
 def record(path, images, **options):
-    with Recorder(path, **options) as recorder:
+    with FrameWriter(path, **options) as recorder:
         for image in images:
             recorder.add(image)
     return path
@@ -94,7 +94,7 @@ def test_png_is_the_last_frame(tmp_path):
 
 def test_the_caller_may_reuse_its_array(tmp_path):
     image = next(frames(1))
-    with Recorder(tmp_path / "x.png") as recorder:
+    with FrameWriter(tmp_path / "x.png") as recorder:
         recorder.add(image)
         image[:] = 0
     with Image.open(tmp_path / "x.png") as kept:
@@ -110,7 +110,7 @@ def test_frames_need_not_be_contiguous(tmp_path):
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_leaves_what_was_recorded(tmp_path, suffix, error):
     path = tmp_path / f"cut{suffix}"
-    with pytest.raises(error), Recorder(path) as recorder:
+    with pytest.raises(error), FrameWriter(path) as recorder:
         for image in frames(5):
             recorder.add(image)
         raise error
@@ -129,9 +129,9 @@ def test_ctrl_c_leaves_a_playable_file(tmp_path, suffix):
     path = tmp_path / f"cut{suffix}"
     script = f"""
         import numpy as np
-        from abmarl.render import Recorder
+        from abmarl.render import FrameWriter
         image = np.zeros((1200, 1600, 3), np.uint8)
-        with Recorder({str(path)!r}) as recorder:
+        with FrameWriter({str(path)!r}) as recorder:
             while True:
                 image[:, recorder.num_frames % 1600] += 100
                 recorder.add(image)
@@ -164,7 +164,7 @@ def test_ctrl_c_leaves_a_playable_file(tmp_path, suffix):
 def test_an_earlier_file_stays_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "film.mp4"
     path.write_bytes(b"earlier")
-    with Recorder(path) as recorder:
+    with FrameWriter(path) as recorder:
         for image in frames(3):
             recorder.add(image)
         assert path.read_bytes() == b"earlier"
@@ -194,7 +194,7 @@ def test_a_link_is_followed(tmp_path):
 @pytest.mark.parametrize("name", ["film.avi", "film", "film.mp4.txt"])
 def test_unknown_suffix(tmp_path, name):
     with pytest.raises(ValueError, match=r"known suffixes: \.mp4 \.gif \.png"):
-        Recorder(tmp_path / name)
+        FrameWriter(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
@@ -205,7 +205,7 @@ def test_unwritable_path_is_told_before_the_work(tmp_path, suffix):
     for name in ("nowhere/film", "file/film", "folder"):
         path = f"{tmp_path}/{name}{suffix}"
         with pytest.raises(OSError, match=re.escape(path)) as caught:
-            Recorder(path)
+            FrameWriter(path)
         assert caught.value.filename == path
 
 
@@ -217,7 +217,7 @@ def test_an_encoder_that_fails_is_an_os_error(tmp_path, monkeypatch, suffix):
     path = tmp_path / f"full{suffix}"
     path.write_bytes(b"earlier")
     with pytest.raises(OSError, match=re.escape(str(path))) as caught:  # noqa: SIM117
-        with Recorder(path) as recorder:
+        with FrameWriter(path) as recorder:
             recorder._file.path.unlink()
             recorder._file.path.symlink_to("/dev/full")
             for image in frames(400):
@@ -229,7 +229,7 @@ def test_an_encoder_that_fails_is_an_os_error(tmp_path, monkeypatch, suffix):
 
 def test_frames_that_are_none(tmp_path):
     image = next(frames(1))
-    with Recorder(tmp_path / "x.mp4") as recorder:
+    with FrameWriter(tmp_path / "x.mp4") as recorder:
         recorder.add(image)
         for wrong in (image.astype(float), image[..., 0], image[..., :2], image[:0]):
             with pytest.raises(ValueError, match=r"a frame is uint8 \[height, width, 3\], not"):
@@ -244,6 +244,6 @@ def test_frames_that_are_none(tmp_path):
 @pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf")])
 def test_fps(tmp_path, fps):
     with pytest.raises(ValueError, match="fps is"):
-        Recorder(tmp_path / "x.mp4", fps=fps)
+        FrameWriter(tmp_path / "x.mp4", fps=fps)
     with pytest.raises(ValueError, match="GIF plays at most 50"):
-        Recorder(tmp_path / "x.gif", fps=60)
+        FrameWriter(tmp_path / "x.gif", fps=60)
