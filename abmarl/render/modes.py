@@ -37,15 +37,18 @@ class Camera:
         self, sim: Any, world: int = 0, size: tuple[int, int] | None = None, title: str = ""
     ):
         self._sim, self._size = sim, size
-        self._tracker = None if grid_of(sim) is None else Tracker(sim, world, title)
+        self._tracker = None
+        if grid_of(sim) is not None:
+            # Imported here, so that a library that is missing shows before the first step.
+            from abmarl.render.surface import frame
+
+            self._frame, self._tracker = frame, Tracker(sim, world, title)
 
     def take(self) -> np.ndarray:
         """The next picture, uint8 [height, width, 3]; take one after every step."""
         if self._tracker is None:
             return figure_picture(self._sim.render)
-        from abmarl.render.surface import frame
-
-        return frame(self._tracker.look(), self._size)
+        return self._frame(self._tracker.look(), self._size)
 
 
 def check_mode(mode: Any) -> str:

@@ -81,7 +81,8 @@ class Viewer:
         scene = show.scene(world)
         below = SCORE_HEIGHT + sum(strip.height for strip in self.strips)
         width, height = picture_size(scene.rows, scene.cols)
-        self._size = size or (max(width, 480), height - SCORE_HEIGHT + below)
+        # With room for the panel, so that the grid need not shrink when it opens.
+        self._size = size or (max(width, 480) + PANEL_WIDTH, height - SCORE_HEIGHT + below)
         self._canvas = Canvas(self)
         self.view = MapView(scene.rows, scene.cols, self._canvas.map_rect(self._size).size)
         self._window: Window | None = None
@@ -147,7 +148,6 @@ class Viewer:
         """
         if self._window is None and not self.closed:
             self._window = Window(self._size, self.title)
-            self._asked, self._got = self._size, self._window.surface.get_size()
 
     def close(self) -> None:
         """Close the window for good."""
@@ -189,30 +189,16 @@ class Viewer:
 
     def picture(self) -> np.ndarray:
         """What the window shows: uint8 [height, width, 3]. Needs no window."""
-        beside = PANEL_WIDTH if self.chosen is not None else 0
-        size = self._size[0] + beside, self._size[1]
-        if self._window is not None:
-            size = self._window.surface.get_size()
+        size = self._size if self._window is None else self._window.surface.get_size()
         surface = pygame.Surface(size, 0, 32)
         self.draw(surface)
         return pixels_of(surface)
 
     def _present(self) -> None:
         if self._stale and not self.closed:
-            self._make_room()
             self.draw(self._window.surface)
             self._window.present()
             self._stale = False
-
-    def _make_room(self) -> None:
-        """Grow for the panel, unless the size is one that somebody has given the window."""
-        now = self._window.surface.get_size()
-        beside = PANEL_WIDTH if self.chosen is not None else 0
-        wanted = self._size[0] + beside, self._size[1]
-        if wanted != self._asked and now == self._got:
-            self._window.resize(wanted)
-            self._got = self._window.surface.get_size()
-        self._asked = wanted
 
     # --- events ---
 

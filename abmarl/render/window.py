@@ -46,10 +46,6 @@ class Window:
         """What is drawn on; another one after the window was resized."""
         return pygame.display.get_surface()
 
-    def resize(self, size: tuple[int, int]) -> None:
-        """Ask for another size; what the screen makes of it shows in `surface`."""
-        pygame.display.set_mode(_on_screen(size), pygame.RESIZABLE)
-
     def events(self) -> list[Any]:
         """What has happened since it was asked last."""
         return pygame.event.get()
