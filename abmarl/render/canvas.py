@@ -80,7 +80,7 @@ class Canvas:
             observed = viewer.show.observed(viewer.world, viewer.chosen)
             draw_panel(surface.subsurface(rect), scene, viewer.chosen, facts, observed)
         if viewer.helping:
-            draw_help(surface, viewer.controls, getattr(viewer.hands, "keys", ()))
+            draw_help(surface, area.center, viewer.controls, getattr(viewer.hands, "keys", ()))
 
     def _draw_map(self, surface: Any, scene: Scene) -> None:
         viewer, plan = self._viewer, self._viewer.view.layout

@@ -55,11 +55,15 @@ def key_name(event: Any) -> str:
     return pygame.key.name(event.key)
 
 
-def draw_help(surface: Any, controls: Iterable[Control], more: Iterable[tuple[str, str]]) -> None:
-    """Draw a box with the keys over the middle of a surface.
+def draw_help(
+    surface: Any, middle: tuple[int, int], controls: Iterable[Control],
+    more: Iterable[tuple[str, str]],
+) -> None:  # fmt: skip
+    """Draw a box with the keys.
 
     Args:
         surface: where.
+        middle: of the box, which stays on the surface.
         controls: those of the viewer.
         more: keys of whoever else listens, and what they do.
     """
@@ -70,7 +74,8 @@ def draw_help(surface: Any, controls: Iterable[Control], more: Iterable[tuple[st
     left = max(keys.get_width() for keys, _ in pairs)
     width = left + 16 + max(words.get_width() for _, words in pairs) + 2 * _PAD
     box = pygame.Rect(0, 0, width, len(pairs) * _LINE + 2 * _PAD - 6)
-    box.center = surface.get_rect().center
+    box.center = middle
+    box = box.clamp(surface.get_rect())
     back = pygame.Surface(box.size, pygame.SRCALPHA, 32)
     pygame.draw.rect(back, (255, 255, 255, 250), back.get_rect(), border_radius=10)
     pygame.draw.rect(back, (*FAINT_INK, 255), back.get_rect(), 1, border_radius=10)

@@ -90,6 +90,7 @@ class Viewer:
         self._single = False  # a step was asked for while paused
         self._stale = True  # there is something new to draw
         self._pressed: tuple[str, Any] | None = None
+        self._mouse = self.view.size[0] // 2, self.view.size[1] // 2
 
     # --- the two ways to drive it ---
 
@@ -225,12 +226,12 @@ class Viewer:
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
             self._key(key_name(event), event.type == pygame.KEYDOWN)
         elif event.type == pygame.MOUSEWHEEL:
-            place = pygame.mouse.get_pos()
-            self.view.zoom(event.y, *place)
+            self.view.zoom(event.y, *self._mouse)
             self.following = False
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button in (1, 2, 3):
             self._press(event.pos, event.button)
         elif event.type == pygame.MOUSEMOTION:
+            self._mouse = event.pos
             self._drag(event)
             return
         elif event.type == pygame.MOUSEBUTTONUP:

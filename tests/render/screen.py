@@ -22,6 +22,8 @@ def virtual_screen(size="1400x1000"):
             pytest.skip(f"no {program} on this machine")
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+    # Else it starts anew, and drops whoever is connecting, when the last client has gone.
+    command.append("-noreset")
     process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
     try:
@@ -45,23 +47,30 @@ class Screen:
         self.env.pop("SDL_VIDEODRIVER", None)
         self.window = None
 
-    def start(self, script, **options):
-        """Runs a script, and waits for its window."""
-        process = subprocess.Popen(
-            [sys.executable, "-c", script], env=self.env, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
-        )  # fmt: skip
+    @contextmanager
+    def running(self, script, **options):
+        """Runs a script, and waits for its window; ends it if it is still there at the end."""
+        command = [sys.executable, "-c", script]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(command, env=self.env, text=True, **pipes, **options) as process:
+            try:
+                self._find_window(process)
+                yield process
+            finally:
+                process.kill()
+
+    def _find_window(self, process):
         for _ in range(600):
             found = self._tool("search", "--onlyvisible", "--pid", str(process.pid), check=False)
             if found.strip():
                 self.window = found.split()[0]
                 self._tool("windowfocus", self.window)
-                return process
+                time.sleep(0.5)
+                return
             if process.poll() is not None:
                 pytest.fail(f"ended without a window: {process.communicate()}")
             time.sleep(0.1)
-        process.kill()
-        return pytest.fail("there is no window after a minute")
+        pytest.fail("there is no window after a minute")
 
     def key(self, *names):
         """Presses and lets go keys, one after the other."""
