@@ -1,0 +1,189 @@
+"""``abmarl play``: act for agents with keys and mouse."""
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.windows import needs_screen, needs_window
+
+EXAMPLES = {
+    "abmarl play team-battle": "the first agent is yours; h shows the keys",
+    "abmarl play pacman --agent pacman0 --fps 4": "in real time, four steps a second",
+    "abmarl play team-battle --agent agent0 --agent agent1": "two people on one keyboard",
+    "abmarl play foragers-and-hunters --group hunter --opponents forager=heuristic "
+    "--save game.npz": "order a whole group, and keep the game as demonstrations",
+}
+MOST_PEOPLE = 2
+
+
+def play(
+    sim: Annotated[
+        str,
+        typer.Argument(
+            metavar="SIM",
+            show_default=False,
+            help="A shipped simulation, such as team-battle or pacman, or a Python file with "
+            "`sim`, a function `make_sim()`, or an experiment's `params`. The file is executed.",
+        ),
+    ],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            show_default=False,
+            help="The agent to play. Given twice, two people share the keyboard: the first one "
+            "has the letters, the second one the arrows. [default: the first that acts]",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Play all agents of a group. They take their orders one after the other, or "
+            "with --fps all at once.",
+        ),
+    ] = None,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[GROUP=]NAME",
+            show_default=False,
+            help="How all other agents act, or those of a group: random, heuristic, or the path "
+            "of a checkpoint. May be given several times. [default: heuristic where it knows the "
+            "actions, else random]",
+        ),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="Play in real time, with so many steps per second. [default: a step when the "
+            "orders are given]",
+        ),
+    ] = None,
+    horizon: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Longest game in steps; 0 for no limit.")
+    ] = 200,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="The same seed gives the same start. [default: a fresh one]",
+        ),
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.npz", help="Save what was played as a rollout."),
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Open checkpoints that can execute code. Only for files that you know."
+        ),
+    ] = False,
+) -> int:
+    """Play a simulation in a window: with arrows or letters, attacks with space or a click.
+
+    The window lists its keys when you press h. When it is closed, the score is told and what was
+    played is saved. Needs abmarl[render].
+    """
+    if agent and group:
+        raise UserError("--agent and --group: give one of them")
+    if fps is not None and not 0 < fps <= 60:
+        raise UserError(f"--fps {fps:g}: allowed are numbers above 0 up to 60")
+    if agent and len(set(agent)) != len(agent):
+        raise UserError(f"--agent {agent[0]} is given twice: two people play two agents")
+    if agent and len(agent) > MOST_PEOPLE:
+        raise UserError(f"--agent: {len(agent)} are given, but {MOST_PEOPLE} people fit a keyboard")
+    check_outputs({"--save": save})
+    needs_window()
+    # numpy and numba come in here, after what can be refused without them.
+    from abmarl.cli.simulation import load_simulation
+    from abmarl.rollout.game import Game
+
+    with for_the_user():
+        vec = load_simulation(sim).vectorize(
+            num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
+        )
+    people = _people(vec, agent or [], group)
+    policies = _opponents(vec, opponents or [], trust)
+    with for_the_user():
+        game = Game(vec, [name for mine in people for name in mine], policies)
+    make_room({"--save": save})
+    name = os.path.basename(sim).removesuffix(".py")
+    try:
+        _show(game, people, name, fps)
+    finally:
+        lost = _keep(game, name, save)
+    _report(game, people, name)
+    if lost:
+        raise UserError(lost)
+    return 0
+
+
+def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
+    """For every person the agents it plays."""
+    from abmarl.rollout.pilot import place_of
+    from abmarl.rollout.policies import bind_policies
+
+    if group is not None:
+        with for_the_user("--group"):
+            bind_policies(vec, {group: "random"})
+        return [list(vec.groups[group].agent_ids)]
+    with for_the_user("--agent"):
+        for name in agents:
+            place_of(vec, name)
+    first = next(name for name in vec.agents if any(name in g.agent_ids for g in _groups(vec)))
+    return [[name] for name in agents or [first]]
+
+
+def _groups(vec: Any) -> list:
+    return list(vec.groups.values())
+
+
+def _opponents(vec: Any, given: list[str], trust: bool) -> dict[str, Any]:
+    """group -> policy."""
+    from abmarl.rollout.policies import bind_policies
+
+    found: dict[str, Any] = {}
+    for group in vec.groups:
+        try:
+            bind_policies(vec, {group: "heuristic"})
+            found[group] = "heuristic"
+        except ValueError:
+            found[group] = "random"
+    return found
+
+
+def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> None:
+    from abmarl.render import Viewer
+    from abmarl.render.keyboard import Keyboard
+    from abmarl.render.play import GameLine, PlayShow
+
+    alone = len(people) == 1
+    with needs_screen("play"), for_the_user():
+        show = PlayShow(game, fps is not None, follows=alone)
+        hands = Keyboard(show, people)
+        viewer = Viewer(
+            show, title=f"{name} - abmarl", speed=fps or 8, hands=hands, strips=[GameLine(show)]
+        )
+        show.viewer = viewer
+        if alone:
+            viewer.chosen = game.pilots[people[0][0]].slot
+        viewer.run()
+
+
+def _keep(game: Any, name: str, path: str | None) -> str:
+    """Save what was played; why that was not possible, if it was not."""
+    return ""
+
+
+def _report(game: Any, people: list[list[str]], name: str) -> None:
+    pass
