@@ -1,6 +1,8 @@
 """Agents of OpenSpiel play and learn, unchanged."""
 
+import runpy
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,8 @@ from open_spiel.python.algorithms import (
 )
 
 from abmarl.external import OpenSpielWrapper
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +132,14 @@ def test_a_q_learner_finds_the_way():
     # The best there is: -0.28 on average. Legal moves only are -0.95 when they are random.
     assert before < -0.8
     assert after > -0.32
+
+
+def test_example(capsys):
+    example = runpy.run_path(str(EXAMPLES / "openspiel_reach_the_target.py"))
+    first, last = example["main"](episodes=300)
+    assert first.shape == last.shape == (3,)
+    assert last[:2].mean() > first[:2].mean() + 0.2
+    assert "runner0: mean return" in capsys.readouterr().out
 
 
 def test_missing_library(monkeypatch):
