@@ -147,15 +147,6 @@ class Form:
         return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def is_by_entry(mask_shape, shape) -> bool:
-    """Whether action masks of a channel speak of its entries one by one.
-
-    They have the shape of an entry, with the options of each number behind it; other masks have a
-    value per choice of the whole entry.
-    """
-    return tuple(mask_shape[:-1]) == tuple(shape)
-
-
 def narrow(low, high) -> np.dtype:
     """int8 where it holds both bounds, else int16, int32 or int64."""
     for dtype in (np.int8, np.int16, np.int32, np.int64):

@@ -8,6 +8,7 @@ import numpy as np
 from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.done.base import AnyDone
+from abmarl.gridworld.masks import AgentMasks
 from abmarl.gridworld.played import PlayedWorlds
 from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
 from abmarl.gridworld.rewards import RewardRules, RewardsById
@@ -115,6 +116,7 @@ class SmartGridWorldSimulation(PlayedWorlds):
         self._reader = ActionReader(self._arrays, self.actors)
         self.any_done = AnyDone(self.dones, self.store)
         self._find = None
+        self._masks = AgentMasks(self._arrays, self.actors)
         self._done_version = self._obs_version = -1
         self._placed = False
 
@@ -192,6 +194,20 @@ class SmartGridWorldSimulation(PlayedWorlds):
         if self._done_version != self._arrays.version:
             self._find_done()
         return self._over
+
+    def action_masks(self) -> dict:
+        """Which actions would do something now: moves that are possible, attacks with a target.
+
+        Returns:
+            ``{agent id: {channel: bool array}}``, of the channels whose actors make masks; the
+            shapes are those of ``VectorSimulation.action_masks``.
+
+        Raises:
+            ValueError: Nobody is on the grid yet.
+        """
+        if not self._placed and not self.store.cell.any():
+            raise ValueError("Call reset() before action_masks().")
+        return self._masks.read()
 
     def _find_done(self):
         if self._find is None:

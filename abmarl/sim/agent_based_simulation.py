@@ -73,6 +73,14 @@ class AgentBasedSimulation(ABC):
         Does nothing here. A simulation that draws from a stream of its own puts that back.
         """
 
+    def action_masks(self) -> dict[str, Any]:
+        """Return which actions would do something now, by agent id, as far as that is known.
+
+        Nothing is known here. A mask is a bool array with an entry per choice, or masks nested as
+        the action space.
+        """
+        return {}
+
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
         """Start an episode.
