@@ -143,7 +143,9 @@ class Form:
             return None
         array = array.reshape(len(values), -1)
         if self.common is not None:
-            inside = array.min() >= self._least and array.max() <= self._most
+            # ``array.min`` takes twice as long for few values.
+            least, most = np.minimum.reduce(array, None), np.maximum.reduce(array, None)
+            inside = least >= self._least and most <= self._most
         else:
             inside = ((array >= self.low) & (array <= self.high)).all()
         return array if inside else None

@@ -11,7 +11,7 @@ class Reports:
     """
 
     def __init__(self, sim):
-        self._sim = sim
+        self._sim, self._store = sim, sim.store
         self._ids = None
 
     def make(self, ids: tuple) -> tuple:
@@ -19,7 +19,7 @@ class Reports:
         if ids != self._ids:
             self._prepare(ids)
         obs = self._observations()
-        row = self._sim.store.rewards[0]
+        row = self._store.rewards[0]
         rewards = row[self._slots].tolist()
         row[self._slots] = 0.0
         dones = self._sim.find_done()[self._slots].tolist()
@@ -34,9 +34,7 @@ class Reports:
         ids, sim = self._ids, self._sim
         obs = None
         for key, observer, block, rows, those in self._batches:
-            batch = (
-                map(observer.row, rows) if block is None else observer.batch(block, rows)
-            )
+            batch = map(observer.row, rows) if block is None else observer.batch(block, rows)
             if obs is None and len(those) == len(ids):
                 obs = {agent_id: {key: row} for agent_id, row in zip(those, batch)}  # noqa: B905
                 continue
@@ -51,8 +49,9 @@ class Reports:
 
     def _prepare(self, ids):
         """Finds out where the observations of these agents lie."""
-        index = self._sim.store.index
-        self._slots = slots = np.array([index[agent_id] for agent_id in ids], np.int64)
+        self._ids = None
+        index = self._store.index
+        self._slots = slots = np.array(list(map(index.__getitem__, ids)), np.int64)
         self._batches = []
         self._by_hand = [one for one in self._sim.observers if one.by_hand]
         for observer in self._sim.observers:

@@ -159,7 +159,7 @@ def test_dynamic_order():
     heard, turns, rounds = dict.fromkeys(env.agents, 0.0), [], []
     named = env.sim.next_agent
     for agent in env.agent_iter():
-        obs, reward, terminated, truncated, info = env.last()
+        obs, reward, terminated, _, info = env.last()
         heard[agent] += reward
         assert info["time"] == int(obs[1]) == env.sim.time
         if terminated:

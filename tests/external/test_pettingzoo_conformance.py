@@ -48,14 +48,8 @@ pytestmark = [
 ]
 
 
-def sims():
-    yield from shipped.items()
-    yield "multi-corridor", MultiCorridor
-    yield "strike", strike
-    yield "skirmish", skirmish
-
-
-SIMS = pytest.mark.parametrize("make", [make for _, make in sims()], ids=[name for name, _ in sims()])
+ALL = {**shipped, "multi-corridor": MultiCorridor, "strike": strike, "skirmish": skirmish}
+SIMS = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 CYCLES = 25
 
 

@@ -28,8 +28,8 @@ def strike_at(step, horizon):
     while env.agents:
         number += 1
         told = env.step({"knight": act(attack=int(number == step))})
-    obs, rewards, terminated, truncated, infos = told
-    return number, obs["knight"][WINDOW], rewards["knight"], terminated["knight"], truncated["knight"]
+    obs, reward, terminated, truncated, _ = (one["knight"] for one in told)
+    return number, obs[WINDOW], reward, terminated, truncated
 
 
 def test_endings_terminated():

@@ -1,7 +1,6 @@
 """What both kinds of PettingZoo environments have in common."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -35,7 +34,7 @@ class AdaptedManager:
         ValueError: Nobody both observes and acts, or another parameter is out of its range.
     """
 
-    metadata = {"name": "abmarl", "render_modes": list(RENDER_MODES), "render_fps": 10}
+    metadata: ClassVar = {"name": "abmarl", "render_modes": list(RENDER_MODES), "render_fps": 10}
 
     def __init__(
         self,
@@ -70,6 +69,9 @@ class AdaptedManager:
             for name, space in self.observation_spaces.items()
             if isinstance(space, spaces.Discrete)
         }
+        self._begun = False
+        # Last observations of agents that have left.
+        self._last_seen: dict[str, Any] = {}
         self._masks = ActionMasks(self.sim, self.action_spaces) if action_masks else None
         self._steps = 0
         self._state = None
@@ -142,10 +144,6 @@ class AdaptedManager:
         return self._state
 
     # --- episodes ---
-
-    _begun = False
-    # Last observations of agents that have left.
-    _last_seen: Mapping[str, Any] = {}
 
     def _begin(self, seed: Any, options: Any) -> dict[str, Any]:
         """Start an episode; returns the observations of those who act first."""
