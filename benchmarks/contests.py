@@ -11,10 +11,11 @@ import numpy as np
 
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
+from benchmarks.adapted import ParallelPlay
 from benchmarks.interleaved import Contest
 from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage
-from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
+from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd, field
 
 WORLDS = 256
 WALLS = {"walls": 6, "blocking": True}
@@ -222,6 +223,11 @@ def large_world():
     return contest
 
 
+def parallel_env():
+    """A battle with dicts in and out through PettingZoo, against one vectorised world."""
+    return Contest(_steps(ParallelPlay(field()), HORIZON), _steps(Play(field(), 1), HORIZON))
+
+
 class _Full:
     """One step of a world in which nobody has been killed yet."""
 
@@ -258,4 +264,5 @@ CONTESTS = {
     "two threads / one": threads,
     "blockers / none": blockers,
     "large world / small": large_world,
+    "PettingZoo / vectorised": parallel_env,
 }

@@ -17,8 +17,9 @@ import time
 import tracemalloc
 from pathlib import Path
 
+from benchmarks.adapted import ParallelPlay
 from benchmarks.object_battle import ObjectBattle
-from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
+from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd, field
 
 WORLDS = 1024
 PAIRS = 5
@@ -30,7 +31,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         yardstick = Yardstick.compiled(Path(folder))
         print(f"{'':<44}{'median':>12}{'min':>12}{'max':>12}  wanted")
-        for part in (rates, large_world, blockers):
+        for part in (rates, adapters, large_world, blockers):
             part(yardstick)
             # What a part leaves behind, 100,000 agents for one, is not to be freed within the next.
             gc.collect()
@@ -152,6 +153,24 @@ def rates(yardstick):
 
 def _ratios(found, above, below):
     return [turn[above] / turn[below] for turn in found]
+
+
+def adapters(yardstick):
+    """A battle of 162 agents through PettingZoo, beside one vectorised world of it."""
+    parallel, bare = ParallelPlay(field()), Play(field(), 1)
+    found = [
+        {
+            "yardstick": yardstick.rate() if yardstick else float("nan"),
+            "parallel": rate(parallel.step),
+            "bare": rate(bare.step),
+        }
+        for _ in range(PAIRS)
+    ]
+    show("PettingZoo, agent-steps/s", [turn["parallel"] for turn in found], form="{:,.0f}")
+    show("PettingZoo / one vectorised world", _ratios(found, "parallel", "bare"))
+    if yardstick:
+        per_fifty = [50 * ratio for ratio in _ratios(found, "parallel", "yardstick")]
+        show("PettingZoo, agent-steps per 50 yardstick steps", per_fifty, ">= 1")
 
 
 def large_world(yardstick):

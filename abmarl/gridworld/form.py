@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
+_INTEGERS = {int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])}
+
 
 class Form:
     """What the entries of one channel look like for one kind of agent.
@@ -120,6 +122,33 @@ class Form:
             flat[at] = entry
             at += 1
         return True
+
+    def stack(self, values):
+        """Several entries as rows of an integer array [n, K].
+
+        Only of plain numbers, or of arrays of one dtype; of an integer space without parts.
+
+        Returns:
+            The array; None when one of them is not in the space, or is of another kind.
+        """
+        kinds = set(map(type, values))
+        plain = kinds == {np.ndarray} if self.shape else kinds <= _INTEGERS
+        if not plain or (self.shape and len({value.dtype for value in values}) > 1):
+            return None
+        try:
+            array = np.array(values)
+        except ValueError:  # of several shapes
+            return None
+        if array.shape != (len(values), *self.shape) or array.dtype.kind not in "iu":
+            return None
+        array = array.reshape(len(values), -1)
+        if self.common is not None:
+            # ``array.min`` takes twice as long for few values.
+            least, most = np.minimum.reduce(array, None), np.maximum.reduce(array, None)
+            inside = least >= self._least and most <= self._most
+        else:
+            inside = ((array >= self.low) & (array <= self.high)).all()
+        return array if inside else None
 
     def point(self, flat, at):
         """The entry that stands at ``flat[at:]``, as a point of the space."""
