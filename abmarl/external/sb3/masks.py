@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.gridworld.form import is_by_entry
+from abmarl.sim.joint_masks import is_by_entry
 from abmarl.sim.layout import Leaf, SpaceLayout
 from abmarl.sim.ravel import RavelConversion
 
