@@ -1,8 +1,8 @@
 """What is raced against what: every entry of ``CONTESTS`` makes one ratio.
 
 The kernels are raced against the plain implementations in ``reference.py``, on the same worlds, the
-vectorised simulation against the single one, two threads against one, and a small world against a
-large one.
+vectorised simulation against the single one, two threads against one, a small world against a
+large one, and Gymnasium's vector environment against the vectorised simulation in it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
-from benchmarks import reference
+from benchmarks import gymnasium_play, reference
 from benchmarks.interleaved import Contest
 from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage
@@ -258,4 +258,5 @@ CONTESTS = {
     "two threads / one": threads,
     "blockers / none": blockers,
     "large world / small": large_world,
+    "gymnasium / bare": gymnasium_play.contest,
 }

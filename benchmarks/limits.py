@@ -17,6 +17,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
+from benchmarks import gymnasium_play
 from benchmarks.object_battle import ObjectBattle
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
 
@@ -30,7 +31,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         yardstick = Yardstick.compiled(Path(folder))
         print(f"{'':<44}{'median':>12}{'min':>12}{'max':>12}  wanted")
-        for part in (rates, large_world, blockers):
+        for part in (rates, large_world, blockers, adapters):
             part(yardstick)
             # What a part leaves behind, 100,000 agents for one, is not to be freed within the next.
             gc.collect()
@@ -215,6 +216,14 @@ def blockers(_yardstick):
     hiding, open_ = (Play(battle(walls=6, blocking=yes), WORLDS) for yes in (True, False))
     found = [{"hiding": rate(hiding.step), "open": rate(open_.step)} for _ in range(PAIRS)]
     show("with blockers / without", _ratios(found, "hiding", "open"), ">= 0.333")
+
+
+def adapters(_yardstick):
+    """What is left of the rate of a vectorised simulation behind an adapter."""
+    for mode, wanted in (("SameStep", ">= 0.8"), ("NextStep", "")):
+        contest = gymnasium_play.contest(mode)
+        ratios = [contest.ratio(SECONDS, 1) for _ in range(PAIRS)]
+        show(f"gymnasium, {mode} / bare", ratios, wanted)
 
 
 STEP = """
