@@ -64,8 +64,8 @@ make_env.metadata = METADATA
 def make_vector_env(
     builder: str, num_envs: int, max_episode_steps: int | None = None,
     autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP, render_mode: str | None = None,
-    action_masks: bool = False, copy: bool = True, num_threads: int | None = None,
-    **parameters: Any,
+    action_masks: bool = False, statistics: bool = False, copy: bool = True,
+    num_threads: int | None = None, **parameters: Any,
 ) -> GymnasiumVectorEnv:  # fmt: skip
     """What `gymnasium.make_vec` calls.
 
@@ -73,7 +73,7 @@ def make_vector_env(
         builder: name of the function in `abmarl.examples` that makes the simulation.
         num_envs: how many worlds.
         max_episode_steps: steps after which an episode is truncated; None or -1: never.
-        autoreset_mode, render_mode, action_masks, copy: see `GymnasiumVectorEnv`.
+        autoreset_mode, render_mode, action_masks, statistics, copy: see `GymnasiumVectorEnv`.
         num_threads: see `sim.vectorize`.
         **parameters: for the builder.
     """
@@ -83,7 +83,7 @@ def make_vector_env(
         autoreset=autoreset_mode in (AutoresetMode.SAME_STEP, AutoresetMode.SAME_STEP.value),
         num_threads=num_threads,
     )
-    return GymnasiumVectorEnv(vec, autoreset_mode, render_mode, action_masks, copy)
+    return GymnasiumVectorEnv(vec, autoreset_mode, render_mode, action_masks, statistics, copy)
 
 
 def _built(builder: str, parameters: dict[str, Any]) -> Any:

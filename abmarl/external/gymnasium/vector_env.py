@@ -29,6 +29,8 @@ class GymnasiumVectorEnv(VectorEnv):
         render_mode: ``"rgb_array"`` for pictures as arrays, or None.
         action_masks: whether infos hold ``action_mask``, the actions that would do something now,
             in the form of ``vec.action_masks()``.
+        statistics: whether infos of steps in which worlds ended hold ``episode``, with returns
+            ``r`` and lengths ``l``, as Gymnasium's wrapper RecordEpisodeStatistics has it.
         copy: whether observations and masks are fresh arrays; else the next step overwrites them.
 
     Attributes:
@@ -43,7 +45,8 @@ class GymnasiumVectorEnv(VectorEnv):
 
     def __init__(
         self, vec: Any, autoreset_mode: AutoresetMode | str | None = None,
-        render_mode: str | None = None, action_masks: bool = False, copy: bool = True,
+        render_mode: str | None = None, action_masks: bool = False, statistics: bool = False,
+        copy: bool = True,
     ) -> None:  # fmt: skip
         user = type(self).__name__
         if not (hasattr(vec, "groups") and hasattr(vec, "num_envs")):
@@ -62,7 +65,7 @@ class GymnasiumVectorEnv(VectorEnv):
         self.single_observation_space = group.observation_space
         self.action_space = batch_space(group.action_space, vec.num_envs)
         self.observation_space = batch_space(group.observation_space, vec.num_envs)
-        self._action_masks = bool(action_masks)
+        self._action_masks, self._statistics = bool(action_masks), bool(statistics)
         # One that hands out fresh arrays need not be copied once more.
         self._copy = bool(copy) and not vec.copy
 
@@ -116,14 +119,12 @@ class GymnasiumVectorEnv(VectorEnv):
             elif self.autoreset_mode is AutoresetMode.DISABLED:
                 self._refuse_step(waiting)
         obs, rewards, terminated, truncated, infos = self.vec.step(given)
+        found = self._ended(infos) if infos["ended"].any() else {}
         if waiting is not None:
-            obs, infos = self.vec.reset(worlds=waiting)
+            obs, _ = self.vec.reset(worlds=waiting)
         # Columns of arrays with a row per agent: copies are compact and stay as they are.
         ends = [one[self.group][:, 0].copy() for one in (rewards, terminated, truncated)]
-        found = self._masks()
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and infos["ended"].any():
-            found.update(self._final(infos))
-        return self._shown(obs[self.group]), *ends, found
+        return self._shown(obs[self.group]), *ends, found | self._masks()
 
     def render(self) -> tuple:
         """Pictures of all worlds.
@@ -143,18 +144,24 @@ class GymnasiumVectorEnv(VectorEnv):
         everywhere = np.ones(self.num_envs, bool)
         return _with_presence({"action_mask": masks}, everywhere)
 
-    def _final(self, infos: dict) -> dict:
-        """What Gymnasium has for worlds that ended, by the names that it has for them."""
+    def _ended(self, infos: dict) -> dict:
+        """What there is to say of worlds that have ended, by the names of Gymnasium."""
         ended = infos["ended"].copy()
-        worlds = np.flatnonzero(ended)
-        final = np.full(self.num_envs, None, object)
-        points = entries(infos["final_obs"][self.group], worlds)
-        for world, point in zip(worlds.tolist(), points, strict=True):
-            final[world] = point
-        return {
-            "final_obs": final, "_final_obs": ended,
-            "final_info": {}, "_final_info": ended.copy(),
-        }  # fmt: skip
+        found = {}
+        if self._statistics:
+            returns = infos["episode"]["return"][self.group][:, 0]
+            lengths = infos["episode"]["length"]
+            found["episode"] = {"r": np.where(ended, returns, 0), "l": np.where(ended, lengths, 0)}
+            found["_episode"] = ended
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            final = np.full(self.num_envs, None, object)
+            worlds = np.flatnonzero(ended)
+            points = entries(infos["final_obs"][self.group], worlds)
+            for world, point in zip(worlds.tolist(), points, strict=True):
+                final[world] = point
+            found |= {"final_obs": final, "_final_obs": ended}
+            found |= {"final_info": {}, "_final_info": ended.copy()}
+        return found
 
     def _chosen(self, mask: Any) -> np.ndarray | None:
         """The mask of worlds to reset, checked."""
