@@ -128,10 +128,8 @@ class VectorSimulation(Savable, Wrappable):
         """
         chosen = world_numbers(worlds, self.num_envs)
         entropy = self.seed if seed is None else seed_of_worlds(seed)
-        # Before the first start, and where no reset can fail, random streams are all there is to
-        # go back to.
-        guarded = self._guarded and self.started
-        before = self.state_dict() if guarded else self.store.streams_copy()
+        # Before the first start there is nothing but random streams to go back to.
+        before = self._keep(chosen) if self.started else self.store.streams_copy()
         try:
             if seed is not None:
                 self.store.seed(entropy, chosen)
@@ -146,7 +144,7 @@ class VectorSimulation(Savable, Wrappable):
                     shard.begin(mine - shard.low)
                     shard.observe(mine - shard.low)
         except BaseException:
-            self._go_back(before) if guarded else self.store.load(before)
+            self._put_back(before) if self.started else self.store.load(before)
             raise
         if worlds is None:
             self.seed = entropy
