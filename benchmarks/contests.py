@@ -1,8 +1,8 @@
 """What is raced against what: every entry of ``CONTESTS`` makes one ratio.
 
 The kernels are raced against the plain implementations in ``reference.py``, on the same worlds, the
-vectorised simulation against the single one, two threads against one, and a small world against a
-large one.
+vectorised simulation against the single one, two threads against one, a small world against a
+large one, and Gymnasium's vector environment against the vectorised simulation in it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ import numpy as np
 
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
-from benchmarks.adapted import ParallelPlay
+from benchmarks.adapted import ParallelPlay, gymnasium_play
 from benchmarks.interleaved import Contest
 from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage
@@ -265,4 +265,5 @@ CONTESTS = {
     "blockers / none": blockers,
     "large world / small": large_world,
     "PettingZoo / vectorised": parallel_env,
+    "Gymnasium / vectorised": gymnasium_play,
 }

@@ -8,7 +8,6 @@ printed alone.
 
 import gc
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -17,13 +16,10 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from benchmarks.adapted import ParallelPlay
+from benchmarks.adapter_limits import adapters
+from benchmarks.measuring import PAIRS, WORLDS, Yardstick, rate, ratios, show
 from benchmarks.object_battle import ObjectBattle
-from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd, field
-
-WORLDS = 1024
-PAIRS = 5
-SECONDS = 2.0
+from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
 
 
 def main() -> int:
@@ -37,67 +33,6 @@ def main() -> int:
             gc.collect()
         starts(Path(folder))
     return 0
-
-
-class Yardstick:
-    """The hand-written program."""
-
-    def __init__(self, program):
-        self._program = program
-
-    @classmethod
-    def compiled(cls, folder):
-        """The program that ``ABMARL_YARDSTICK`` names, or None."""
-        source = os.environ.get("ABMARL_YARDSTICK")
-        if not source:
-            print("ABMARL_YARDSTICK is not set: nothing to compare with.")
-            return None
-        compiler = shutil.which("gcc")
-        if compiler is None or not Path(source).is_file():
-            raise SystemExit(f"ABMARL_YARDSTICK needs gcc and a C file, got {source!r}.")
-        program = folder / "yardstick"
-        subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
-        return cls(program)
-
-    def rate(self) -> float:
-        """Active agent-steps per second."""
-        return self._read(self._start())
-
-    def doubled(self) -> float:
-        """The sum of the rates of two at once: what two cores give just now."""
-        both = [self._start(), self._start()]
-        return sum(self._read(one) for one in both)
-
-    def _start(self):
-        command = [self._program, str(WORLDS), str(SECONDS)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    @staticmethod
-    def _read(process):
-        output, _ = process.communicate()
-        if process.returncode:
-            raise SystemExit(f"The yardstick failed with exit code {process.returncode}.")
-        return float(output)
-
-
-def rate(step, seconds=SECONDS) -> float:
-    """What ``step`` returns, summed up, per second."""
-    total = 0
-    start = time.perf_counter()
-    while True:
-        for _ in range(16):
-            total += step()
-        elapsed = time.perf_counter() - start
-        if elapsed > seconds:
-            return total / elapsed
-
-
-def show(name, values, wanted="", form="{:,.3f}"):
-    """One line of the table."""
-    found = (statistics.median(values), min(values), max(values))
-    print(
-        f"{name:<44}" + "".join(f"{form.format(v):>12}" for v in found) + f"  {wanted}", flush=True
-    )
 
 
 def rates(yardstick):
@@ -139,38 +74,14 @@ def rates(yardstick):
     show("one world with dicts, steps/s", each["single"], form="{:,.0f}")
     show("one world in the object style, steps/s", each["object"], form="{:,.0f}")
     if yardstick:
-        show("1 thread / yardstick", _ratios(found, "one", "yardstick"), ">= 0.6, aim 0.9")
-    show("2 threads / 1 thread", _ratios(found, "two", "one"), ">= 1.7")
+        show("1 thread / yardstick", ratios(found, "one", "yardstick"), ">= 0.6, aim 0.9")
+    show("2 threads / 1 thread", ratios(found, "two", "one"), ">= 1.7")
     if yardstick:
-        show(
-            "  2 yardsticks at once / 1", _ratios(found, "cores", "yardstick"), "(2 free cores: 2)"
-        )
-        per_thousand = [1000 * ratio for ratio in _ratios(found, "single", "yardstick")]
+        show("  2 yardsticks at once / 1", ratios(found, "cores", "yardstick"), "(2 free cores: 2)")
+        per_thousand = [1000 * ratio for ratio in ratios(found, "single", "yardstick")]
         show("steps with dicts per 1,000 yardstick steps", per_thousand, ">= 1")
-        per_thousand = [2500 * ratio for ratio in _ratios(found, "object", "yardstick")]
+        per_thousand = [2500 * ratio for ratio in ratios(found, "object", "yardstick")]
         show("object style, steps per 2,500 yardstick steps", per_thousand, ">= 1")
-
-
-def _ratios(found, above, below):
-    return [turn[above] / turn[below] for turn in found]
-
-
-def adapters(yardstick):
-    """A battle of 162 agents through PettingZoo, beside one vectorised world of it."""
-    parallel, bare = ParallelPlay(field()), Play(field(), 1)
-    found = [
-        {
-            "yardstick": yardstick.rate() if yardstick else float("nan"),
-            "parallel": rate(parallel.step),
-            "bare": rate(bare.step),
-        }
-        for _ in range(PAIRS)
-    ]
-    show("PettingZoo, agent-steps/s", [turn["parallel"] for turn in found], form="{:,.0f}")
-    show("PettingZoo / one vectorised world", _ratios(found, "parallel", "bare"))
-    if yardstick:
-        per_fifty = [50 * ratio for ratio in _ratios(found, "parallel", "yardstick")]
-        show("PettingZoo, agent-steps per 50 yardstick steps", per_fifty, ">= 1")
 
 
 def large_world(yardstick):
@@ -233,7 +144,7 @@ def blockers(_yardstick):
     """The team battle with walls on a tenth of the cells that do or do not hide what is behind."""
     hiding, open_ = (Play(battle(walls=6, blocking=yes), WORLDS) for yes in (True, False))
     found = [{"hiding": rate(hiding.step), "open": rate(open_.step)} for _ in range(PAIRS)]
-    show("with blockers / without", _ratios(found, "hiding", "open"), ">= 0.333")
+    show("with blockers / without", ratios(found, "hiding", "open"), ">= 0.333")
 
 
 STEP = """

@@ -130,7 +130,7 @@ class VectorSimulation(Savable, Wrappable):
         chosen = world_numbers(worlds, self.num_envs)
         entropy = self.seed if seed is None else seed_of_worlds(seed)
         # Before the first start there is nothing but random streams to go back to.
-        before = self.state_dict() if self.started else self.store.streams_copy()
+        before = self._keep(chosen) if self.started else self.store.streams_copy()
         try:
             if seed is not None:
                 self.store.seed(entropy, chosen)
@@ -145,7 +145,7 @@ class VectorSimulation(Savable, Wrappable):
                     shard.begin(mine - shard.low)
                     shard.observe(mine - shard.low)
         except BaseException:
-            self._go_back(before) if self.started else self.store.load(before)
+            self._put_back(before) if self.started else self.store.load(before)
             raise
         if worlds is None:
             self.seed = entropy
