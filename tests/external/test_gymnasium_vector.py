@@ -387,6 +387,7 @@ REFUSED = {
     ),
     "seed": (lambda env: env.reset(seed=-1), ValueError, "-1"),
     "kind of seed": (lambda env: env.reset(seed=True), TypeError, "int"),
+    "no seed": (lambda env: env.reset(seed=2.5), TypeError, "seed must be an int"),
     "seeds": (lambda env: env.reset(seed=[1]), ValueError, "each of the 2 worlds, got 1"),
     "one seed": (lambda env: env.reset(seed=[1, -1]), ValueError, "ints >= 0, got -1"),
     "mask": (

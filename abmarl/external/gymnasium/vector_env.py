@@ -88,12 +88,12 @@ class GymnasiumVectorEnv(VectorEnv):
             TypeError, ValueError: a seed or the mask is wrong; everything is as before.
         """
         worlds = self._chosen((options or {}).get("reset_mask"))
-        if seed is None or isinstance(seed, int | np.integer):
+        if isinstance(seed, list | tuple | np.ndarray):
+            obs = self._reset_one_by_one(list(seed), worlds)
+        else:
             obs, _ = self.vec.reset(seed=seed, worlds=worlds)
             if seed is not None:
                 super().reset(seed=int(seed))
-        else:
-            obs = self._reset_one_by_one(seed, worlds)
         return self._shown(obs[self.group]), self._masks()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict]:
@@ -177,9 +177,8 @@ class GymnasiumVectorEnv(VectorEnv):
             raise ValueError("the first reset starts all worlds: call reset() without reset_mask")
         return mask
 
-    def _reset_one_by_one(self, seeds: Any, worlds: np.ndarray | None) -> Any:
+    def _reset_one_by_one(self, seeds: list, worlds: np.ndarray | None) -> Any:
         """Resets worlds with seeds of their own; returns the observations of all groups."""
-        seeds = list(seeds)
         if len(seeds) != self.num_envs:
             raise ValueError(
                 f"a list of seeds needs one for each of the {self.num_envs} worlds, "
