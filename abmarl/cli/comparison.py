@@ -190,13 +190,19 @@ class Comparison:
         plot_matrix(
             self.plot,
             found.matrix(what),
-            [os.path.basename(label) for label in found.entrants[rows]],
-            [os.path.basename(label) for label in found.entrants[columns]],
+            _short(found.entrants[rows]),
+            _short(found.entrants[columns]),
             title=f"{self.name}: {what} of {rows}",
             xlabel=columns,
             ylabel=rows,
             limits=(0, 1) if found.has_wins else None,
         )
+
+
+def _short(labels: list[str]) -> list[str]:
+    """Names of files without their folders, where these are told apart."""
+    names = [os.path.basename(label.rstrip(os.sep)) for label in labels]
+    return names if len(set(names)) == len(names) else labels
 
 
 def _numbers(match: Match) -> dict[str, Any]:

@@ -113,12 +113,14 @@ def evaluate(
             simulation that does not reset its worlds.
     """
     num_episodes = check_episodes(vec, num_episodes)
-    bound = bind_policies(vec, policies)
+    bind_policies(vec, policies)  # what is refused is refused before the reset
     quota = _shared_out(num_episodes, vec.num_envs)
     table, truncated = EpisodeSink(vec), GrowingColumn(bool)
     done = step = 0
     title = f"{name or simulation_name(vec)}, {vec.num_envs:,} worlds"
     observations, infos = vec.reset(seed=seed)
+    # Policies that draw make their random streams from the seed of the worlds, which is set now.
+    bound = bind_policies(vec, policies)
     table.start(observations, infos)
     contestants = _contestants(vec, table.teams)
     with (

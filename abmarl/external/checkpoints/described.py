@@ -20,7 +20,7 @@ ATTRIBUTES = {
     "Dict": ("spaces",),
     "Tuple": ("spaces",),
 }
-_DTYPE = re.compile(r", (?:u?int|float)\d+(?=\))|, bool(?=\))")
+_DTYPE = re.compile(r", (?:dtype=)?(?:(?:u?int|float)\d+|bool)(?=\))")
 _TOKEN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf|\.\.\.|\w+|[^\s\w]", re.I)
 # Brackets of arrays and where lines break say nothing that the shape does not.
 _LAYOUT = frozenset("[](),")
@@ -55,6 +55,8 @@ class DescribedSpace:
         Raises:
             ValueError: It is none.
         """
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"not a space that is known: {entry!r:.80}")
         found = re.fullmatch(r"<class '[\w.]*?(\w+)'>", str(entry.get(":type:")))
         kind = found[1] if found else None
         if kind not in ATTRIBUTES or not all(name in entry for name in ATTRIBUTES[kind]):
@@ -89,8 +91,9 @@ def _shown(kind: str, attributes: Mapping[str, str], entry: Mapping[str, Any]) -
     if kind != "Box":
         return f"{kind}({next(iter(attributes.values()))})"[:200]
     bounds = (entry.get(f"{name}_repr", attributes[name]) for name in ("low", "high"))
-    shape = attributes["_shape"].strip("[]()")
-    return f"Box({', '.join(map(str, bounds))}, ({shape}), {entry.get('dtype')})"[:200]
+    shape = entry["_shape"]
+    shape = tuple(shape) if isinstance(shape, list) else shape
+    return f"Box({', '.join(map(str, bounds))}, {shape}, {entry.get('dtype')})"[:200]
 
 
 def _tokens(text: str) -> list:

@@ -2,7 +2,8 @@
 
 import os
 import zipfile
-from typing import Any
+
+import numpy as np
 
 from abmarl.external.checkpoints.policy import Brain, CheckpointPolicy
 from abmarl.rollout.archive import METADATA
@@ -11,6 +12,7 @@ KNOWN = (
     "a .zip of Stable-Baselines3, a .npz that a policy with a table saved, or a checkpoint folder "
     "of RLlib"
 )
+_LOCAL_HEADER = b"PK\x03\x04"  # what an archive starts with
 
 
 def load_policy(
@@ -53,6 +55,10 @@ def load_policy(
     for what, value in (("trust", trust), ("deterministic", deterministic)):
         if not isinstance(value, bool):
             raise TypeError(f"{what} must be True or False, got {value!r:.60}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed must be an int, got {seed!r:.60}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}")
     return CheckpointPolicy(_read(given, name, trust), given, deterministic, seed)
 
 
@@ -86,14 +92,19 @@ def _read(path: str, name: str | None, trust: bool) -> Brain:
 def _entries(path: str) -> set[str]:
     """Names of the entries of an archive."""
     with open(path, "rb") as file:
-        start: Any = file.read(4)
+        start = file.read(4)
         try:
             with zipfile.ZipFile(file) as archive:
-                return set(archive.namelist())
+                # Weights are archives themselves: with its end cut off, one of them may be found.
+                whole = min((info.header_offset for info in archive.infolist()), default=0) == 0
+                if whole or start != _LOCAL_HEADER:
+                    return set(archive.namelist())
         except zipfile.BadZipFile as error:
-            if start == b"PK\x03\x04":
-                raise ValueError(f"{path} is cut off or damaged: {error}") from error
-            raise ValueError(f"{path} is no checkpoint that is known; known are {KNOWN}") from error
+            if start != _LOCAL_HEADER:
+                raise ValueError(
+                    f"{path} is no checkpoint that is known; known are {KNOWN}"
+                ) from error
+    raise ValueError(f"{path} is cut off: its end is missing")
 
 
 def _needs_trust(path: str, why: str) -> ValueError:

@@ -32,14 +32,13 @@ def module_folder(path: str, name: str | None) -> str:
         name: Which policy; None where there is one.
 
     Raises:
-        ValueError: There are several, or none of that name.
+        ValueError: There are several, none of that name, or none at all.
     """
-    home = next(
-        folder
-        for folder in (os.path.join(path, inner) for inner in _INNER)
-        if is_checkpoint(folder)
-    )
-    found = sorted(entry for entry in os.listdir(home) if is_checkpoint(os.path.join(home, entry)))
+    homes = [os.path.join(path, inner) if inner else path for inner in _INNER]
+    home = next((folder for folder in homes if _is_module(folder)), None)
+    if home is None:
+        raise ValueError(f"{path} is a checkpoint of RLlib without policies")
+    found = sorted(entry for entry in os.listdir(home) if _is_module(os.path.join(home, entry)))
     if not found:
         if name is not None:
             raise ValueError(f"{path} holds one policy: leave out name={name!r:.60}")
@@ -53,6 +52,11 @@ def module_folder(path: str, name: str | None) -> str:
             f"or give its folder, as {os.path.join(home, found[0])}"
         )
     return os.path.join(home, name)
+
+
+def _is_module(path: str) -> bool:
+    """Whether a folder is that of a policy or of several."""
+    return is_checkpoint(path) and any(e.startswith("module_state.") for e in os.listdir(path))
 
 
 class RLlibBrain(Brain):

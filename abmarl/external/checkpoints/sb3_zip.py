@@ -10,6 +10,7 @@ import importlib
 import io
 import json
 import re
+import warnings
 import zipfile
 from typing import Any
 
@@ -34,6 +35,8 @@ _FAMILIES = {
 }
 _RECURRENT = "sb3_contrib.common.recurrent.policies"
 _PPO, _MASKABLE = "stable_baselines3.common.policies", "sb3_contrib.common.maskable.policies"
+# What of a checkpoint makes a policy.
+_OBJECTS = ("policy_class", "observation_space", "action_space", "policy_kwargs")
 # Settings of the optimizer, which does not act.
 _UNUSED = frozenset({"optimizer_class", "optimizer_kwargs"})
 _CLASS = re.compile(r"<class '([\w.]+)\.(\w+)'>")
@@ -162,13 +165,21 @@ def _contents(path: str, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
             raise ValueError(f"{path} is damaged: {reason:.120}") from error
     if not isinstance(data, dict) or not isinstance(weights, dict):
         raise ValueError(f"{path} is damaged: its data are not in order")
-    if trust:
-        from stable_baselines3.common.save_util import json_to_data
+    return (_unpickled(path, data) if trust else data), weights
 
-        needed_keys = ("policy_class", "observation_space", "action_space", "policy_kwargs")
-        chosen = {key: data[key] for key in needed_keys if key in data}
-        data = {**data, **json_to_data(json.dumps(chosen))}
-    return data, weights
+
+def _unpickled(path: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The same with the objects that make a policy, which executes code of the file."""
+    from stable_baselines3.common.save_util import json_to_data
+
+    wanted = {key: data.pop(key) for key in _OBJECTS if key in data}
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Could not deserialize")
+            return {**data, **json_to_data(json.dumps(wanted))}
+    except Exception as error:  # whatever the pickles raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path} cannot be restored: {reason:.160}") from error
 
 
 def _described(space: Any) -> DescribedSpace:
