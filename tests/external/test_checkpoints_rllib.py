@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("ray")
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from gymnasium import spaces
 
 from abmarl.external import load_policy
