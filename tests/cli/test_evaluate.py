@@ -117,8 +117,8 @@ def test_stable_baselines(abmarl, tmp_path, walker, here):
     assert done.code == 0, done.err
     assert "return, walker (a=2c.zip)" in done.out
     drawn = abmarl(*arguments, "--sample", env=env)
+    assert drawn.code == 0, drawn.err
     assert drawn.out != done.out
-    assert drawn.out == abmarl(*arguments, "--sample", env=env).out
 
 
 CROSS = (

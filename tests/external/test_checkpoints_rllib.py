@@ -28,13 +28,14 @@ def flat(vec):
     return vec.flatten(actions=False).ravel(observations=False)
 
 
-def spec(observation_space, action_space, **more):
+def spec(observation_space, action_space, kind=None, **more):
     from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
     config = dataclasses.asdict(DefaultModelConfig(fcnet_hiddens=[8], **more))
-    return RLModuleSpec(DefaultPPOTorchRLModule, observation_space=observation_space,
+    kind = kind or DefaultPPOTorchRLModule
+    return RLModuleSpec(kind, observation_space=observation_space,
                         action_space=action_space, model_config=config)  # fmt: skip
 
 
@@ -109,6 +110,32 @@ def test_what_connectors_flattened_has_no_bounds(vec, tmp_path):
     policy = load_policy(tmp_path / "one", trust=True)  # there is but one
     assert collect(vec, {name: policy}, 5, progress=False).num_steps == 5
     assert load_policy(tmp_path / "one" / name, trust=True)
+
+
+def test_masks_are_those_of_the_engine(tmp_path):
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+    plain = skirmish().vectorize(4, seed=2, horizon=6)
+    vec = flat(plain)
+    group = vec.groups["fighter_1"]
+    count = int(group.action_space.n)
+    box = group.observation_space
+    floats = spaces.Box(box.low.astype(np.float32), box.high.astype(np.float32))
+    seen = spaces.Dict(action_mask=spaces.Box(0.0, 1.0, (count,)), observations=floats)
+    made(tmp_path / "m", {"red": spec(seen, group.action_space, ActionMaskingTorchRLModule)})
+    policy = load_policy(tmp_path / "m", trust=True, deterministic=False)
+    collect(plain, {"fighter_1": policy}, 3, progress=False)
+    bound = bind_policies(vec, {"fighter_1": policy})["fighter_1"]
+    observations, infos = vec.reset()
+    outside = 0
+    for _ in range(20):
+        actions, masks = vec.sample_actions(), vec.action_masks()["fighter_1"]
+        active = infos["active"]["fighter_1"]
+        actions["fighter_1"] = bound(observations["fighter_1"], active)
+        assert masks[active][np.arange(active.sum()), actions["fighter_1"][active]].all()
+        outside += np.count_nonzero(~masks[active])
+        observations, *_, infos = vec.step(actions)
+    assert outside > 100  # there was something to be masked
 
 
 def test_boxes_of_actions_are_scaled_to_their_bounds(tmp_path):

@@ -24,6 +24,7 @@ from abmarl.examples import shipped
 from abmarl.external import load_policy
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
+from abmarl.sim.multi_discrete import MultiDiscreteConversion
 from tests.external.bombs import Bomb
 from tests.external.probes import corridor, skirmish
 
@@ -112,6 +113,17 @@ def test_masks_are_those_of_the_engine(tmp_path):
         outside += np.count_nonzero(~masks[active])
         observations, *_, infos = vec.step(actions)
     assert outside > 100  # there was something to be masked
+
+
+def test_a_number_for_each_entry_of_the_actions(tmp_path):
+    vec = battle()
+    name, group = next(iter(flat(vec).groups.items()))
+    entries = MultiDiscreteConversion(vec.groups[name].action_space)
+    model, path = trained(PPO, "MlpPolicy", group, tmp_path, entries.target)
+    seen, active = first(flat(vec), name)
+    wanted, _ = model.predict(seen[active], deterministic=True)
+    found = bind_policies(vec, {name: load_policy(path)})[name](*first(vec, name))
+    np.testing.assert_array_equal(entries.convert_batch(found)[active], wanted)
 
 
 def test_dict_observations_stay_dicts(tmp_path):

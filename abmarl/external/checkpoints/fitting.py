@@ -8,6 +8,7 @@ from gymnasium import spaces
 from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.sim.conversion import Conversion
 from abmarl.sim.flatten import FlattenConversion
+from abmarl.sim.multi_discrete import MultiDiscreteConversion
 from abmarl.sim.ravel import RavelConversion
 
 # How points of a group are made points of a checkpoint, in the order in which it is tried.
@@ -15,6 +16,7 @@ CONVERSIONS: dict[str, Callable[[spaces.Space, str], Conversion]] = {
     "flat": FlattenConversion,
     "flat, a number for each Discrete": lambda space, name: FlattenConversion(space, name, False),
     "ravelled": RavelConversion,
+    "a number for each entry": MultiDiscreteConversion,
 }
 
 

@@ -14,6 +14,7 @@ from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.external.checkpoints.policy import Brain
 from abmarl.extras import load
 
+_SEEN, _MASK = "observations", "action_mask"
 _MARK = "class_and_ctor_args.pkl"
 # Where an algorithm, a learner group, a learner and an env runner keep their policies.
 _INNER = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", "")
@@ -87,7 +88,10 @@ class RLlibBrain(Brain):
             )
         self._module.eval()
         self._columns = Columns
-        self.observation_space = DescribedSpace.of(self._module.observation_space)
+        seen = self._module.observation_space
+        # Modules with action masks see both, under the names that RLlib's own ones use.
+        self.wants_masks = isinstance(seen, spaces.Dict) and set(seen) == {_SEEN, _MASK}
+        self.observation_space = DescribedSpace.of(seen[_SEEN] if self.wants_masks else seen)
         self.action_space = DescribedSpace.of(self._module.action_space)
 
     def choose(
@@ -100,6 +104,8 @@ class RLlibBrain(Brain):
         """The best actions of `forward_inference`, or draws of `forward_exploration`."""
         import torch
 
+        if masks is not None:
+            points = {_SEEN: points, _MASK: masks}
         batch = {self._columns.OBS: _tensors(points)}
         with torch.no_grad(), torch.random.fork_rng(devices=[], enabled=not deterministic):
             if not deterministic:
