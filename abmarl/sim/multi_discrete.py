@@ -57,7 +57,7 @@ class MultiDiscreteConversion(Conversion):
         return int(np.argmax(wrong)) if wrong.any() else -1
 
     def _convert(self, row: np.ndarray) -> np.ndarray:
-        return row - self.layout.low
+        return row[0] - self.layout.low
 
     def _restore(self, value: Any, row: np.ndarray) -> None:
         row[...] = value + self.layout.low
