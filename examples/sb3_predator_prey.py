@@ -22,7 +22,7 @@ def mean_return(model, num_worlds):
     return evaluate_policy(model, env, n_eval_episodes=env.num_envs, deterministic=False)[0]
 
 
-def main(steps=1_500_000, worlds=64):
+def main(steps=2_000_000, worlds=64):
     """Train; returns the mean return of a prey before and after."""
     env = make_env(worlds, seed=0)
     model = MaskablePPO(
