@@ -19,7 +19,6 @@ class ActionBlocks:
 
     def __init__(self, index, channels):
         self._index = index
-        self._channels = channels
         kinds = {}
         self._kinds = np.array(
             [
@@ -27,11 +26,24 @@ class ActionBlocks:
                 for one in channels
             ]
         )
-        widest = max(map(len, channels), default=0)
-        self._starts = np.zeros((len(channels), widest), np.int64)
-        for slot, one in enumerate(channels):
-            self._starts[slot, : len(one)] = [at for *_, at, _ in one]
+        self._parts = [self._parts_of(kind, channels) for kind in kinds.values()]
         self._ids = self._plan = self._slots = None
+
+    def _parts_of(self, kind, channels):
+        """How to get at the actions of a kind of agents, and where in ``flat`` they go.
+
+        The latter are the rows of the kind's agents in an array [N, width]. None: one by one.
+        """
+        members = np.flatnonzero(self._kinds == kind)
+        alike = [channels[slot] for slot in members.tolist()]
+        if not all(form.integer and not form.parts for _, _, form, *_ in alike[0]):
+            return None
+        parts = []
+        for k, (key, _, form, flat, *_) in enumerate(alike[0]):
+            places = np.zeros((len(channels), form.width), np.int64)
+            places[members] = np.array([one[k][4] for one in alike])[:, None]
+            parts.append((itemgetter(key), form, flat, places + np.arange(form.width)))
+        return parts
 
     def put(self, action_dict):
         """Writes the actions of a step.
@@ -70,14 +82,10 @@ class ActionBlocks:
         kinds = self._kinds[slots]
         plan = []
         for kind in dict.fromkeys(kinds.tolist()):
-            positions = np.flatnonzero(kinds == kind)
-            channels = self._channels[slots[positions[0]]]
-            if not all(form.integer and not form.parts for _, _, form, *_ in channels):
+            if self._parts[kind] is None:
                 return
-            starts = self._starts[slots[positions]]
-            parts = [
-                (itemgetter(key), form, flat, starts[:, k, None] + np.arange(form.width))
-                for k, (key, _, form, flat, _, _) in enumerate(channels)
-            ]
-            plan.append((None if len(positions) == len(ids) else positions.tolist(), parts))
+            there = np.flatnonzero(kinds == kind)
+            some = slots[there]
+            parts = [(*part, places.take(some, 0)) for *part, places in self._parts[kind]]
+            plan.append((None if len(there) == len(ids) else there.tolist(), parts))
         self._plan = plan

@@ -31,7 +31,7 @@ class ActionReader:
             TypeError: It is no dict.
             ValueError: An agent or channel is unknown, or an action is not in its space.
         """
-        if not isinstance(action_dict, Mapping):
+        if not isinstance(action_dict, (dict, Mapping)):
             raise TypeError(
                 f"Actions must be a dict of agent id to action, got {type(action_dict).__name__}."
             )
@@ -40,7 +40,7 @@ class ActionReader:
         slots = self._blocks.put(action_dict) if len(action_dict) >= _MANY else None
         if slots is None:
             slots = self._read_one_by_one(action_dict)
-        slots = slots[self._store.active[0, slots]]
+        slots = slots[self._store.active[0].take(slots)]
         self._actions.turns[0, : len(slots)] = slots
         self._actions.num_turns[0] = len(slots)
         return self._actions

@@ -126,20 +126,19 @@ class Form:
     def stack(self, values):
         """Several entries as rows of an integer array [n, K].
 
-        Only of plain numbers, or of arrays of one dtype; of an integer space without parts.
+        Only of an integer space without parts.
 
         Returns:
-            The array; None when one of them is not in the space, or is of another kind.
+            The array; None when one of them is not in the space, or they are of several kinds and
+            have to be looked at one by one.
         """
-        kinds = set(map(type, values))
-        plain = kinds == {np.ndarray} if self.shape else kinds <= _INTEGERS
-        if not plain or (self.shape and len({value.dtype for value in values}) > 1):
-            return None
-        try:
-            array = np.array(values)
-        except ValueError:  # of several shapes
-            return None
-        if array.shape != (len(values), *self.shape) or array.dtype.kind not in "iu":
+        if not self.shape:
+            if not set(map(type, values)) <= _INTEGERS:
+                return None
+            inside = self._least <= min(values) and max(values) <= self._most
+            return np.array(values)[:, None] if inside else None
+        array = self._stacked(values)
+        if array is None or array.dtype.kind not in "iu":
             return None
         array = array.reshape(len(values), -1)
         if self.common is not None:
@@ -149,6 +148,23 @@ class Form:
         else:
             inside = ((array >= self.low) & (array <= self.high)).all()
         return array if inside else None
+
+    def _stacked(self, values):
+        if len(self.shape) == 1:
+            # The fastest way to one array; ``casting`` lets one dtype through and no other.
+            try:
+                if set(map(len, values)) != {self.width}:
+                    return None
+                dtype = getattr(values[0], "dtype", np.int64)
+                array = np.concatenate(values, dtype=dtype, casting="no")
+            except (TypeError, ValueError, OverflowError):
+                return None
+            return array if array.ndim == 1 else None
+        if set(map(type, values)) != {np.ndarray}:
+            return None
+        if len({(one.shape, one.dtype) for one in values}) > 1 or values[0].shape != self.shape:
+            return None
+        return np.array(values)
 
     def point(self, flat, at):
         """The entry that stands at ``flat[at:]``, as a point of the space."""

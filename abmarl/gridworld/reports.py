@@ -11,18 +11,22 @@ class Reports:
     """
 
     def __init__(self, sim):
-        self._sim, self._store = sim, sim.store
-        self._ids = None
+        self._sim = sim
+        self._ids = self._tables = None
+
+    def __getstate__(self):
+        # What was prepared holds views, of which copies and pickles would make other arrays.
+        return {"_sim": self._sim, "_ids": None, "_tables": None}
 
     def make(self, ids: tuple) -> tuple:
         """Observations, rewards, dones and infos by id, as the getters give them."""
         if ids != self._ids:
             self._prepare(ids)
         obs = self._observations()
-        row = self._store.rewards[0]
-        rewards = row[self._slots].tolist()
-        row[self._slots] = 0.0
-        dones = self._sim.find_done()[self._slots].tolist()
+        slots, row = self._slots, self._rewards
+        rewards = row.take(slots).tolist()
+        row[slots] = 0.0
+        dones = self._sim.find_done().take(slots).tolist()
         return (
             obs,
             dict(zip(ids, rewards)),  # noqa: B905 - strict= costs time here
@@ -50,28 +54,37 @@ class Reports:
     def _prepare(self, ids):
         """Finds out where the observations of these agents lie."""
         self._ids = None
-        index = self._store.index
-        self._slots = slots = np.array(list(map(index.__getitem__, ids)), np.int64)
+        store = self._sim.store
+        self._slots = slots = store.index.numbers(ids)
+        self._rewards = store.rewards[0]
         self._batches = []
         self._by_hand = [one for one in self._sim.observers if one.by_hand]
-        for observer in self._sim.observers:
-            if observer.by_hand:
-                continue
-            if observer.has_parts:
-                there = [k for k in range(len(ids)) if observer.form(slots[k]) is not None]
-                # Of nested points there is no array: agent by agent.
-                self._add(observer, None, slots[there], ids, there)
-                continue
-            for block, (start, _, _) in observer.layout.blocks.items():
-                members = observer.layout.members[start]
-                rows = np.searchsorted(members, slots).clip(max=len(members) - 1)
-                there = np.flatnonzero(members[rows] == slots)
-                rows = rows[there]
-                whole = len(rows) == len(members) and (rows[1:] > rows[:-1]).all()
-                self._add(observer, block, None if whole else rows, ids, there)
+        if self._tables is None:
+            self._tables = [self._table(one) for one in self._sim.observers if not one.by_hand]
+        for observer, blocks, places in self._tables:
+            number = blocks.take(slots)
+            for block in dict.fromkeys(number.tolist()):
+                if block < 0:  # without this channel
+                    continue
+                there = np.flatnonzero(number == block)
+                those = ids if len(there) == len(ids) else [ids[k] for k in there]
+                rows = places.take(slots[there])
+                name = None if observer.has_parts else list(observer.layout.blocks)[block]
+                self._batches.append((observer.key, observer, name, rows, those))
         self._ids = ids
 
-    def _add(self, observer, block, rows, ids, there):
-        if len(there):
-            those = ids if len(there) == len(ids) else [ids[k] for k in there]
-            self._batches.append((observer.key, observer, block, rows, those))
+    @staticmethod
+    def _table(observer):
+        """An observer, and for every agent the number of its block (-1: none) and its row there.
+
+        Of nested points there is no array: with those every agent is in block 0, in the row of its
+        number.
+        """
+        count = observer.store.num_agents
+        blocks, rows = np.full(count, -1), np.arange(count)
+        for number, (start, _, _) in enumerate(observer.layout.blocks.values()):
+            members = observer.layout.members[start]
+            blocks[members] = 0 if observer.has_parts else number
+            if not observer.has_parts:
+                rows[members] = np.arange(len(members))
+        return observer, blocks, rows

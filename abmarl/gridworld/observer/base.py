@@ -139,7 +139,7 @@ class ObserverBase(ChannelComponent):
         self._update()
         start, stop, shape = self.layout.blocks[block]
         part = self._flat[start:stop].reshape(shape[1:])
-        return (part if rows is None else part[rows]).astype(self._single_dtype)
+        return (part if rows is None else part.take(rows, 0)).astype(self._single_dtype)
 
     @property
     def has_parts(self) -> bool:
