@@ -76,8 +76,8 @@ def learning(worlds, epochs=4):
 
 def _learn(env, buffers, epochs):
     model = PPO(
-        "MlpPolicy", env, n_steps=STEPS, batch_size=4096, n_epochs=epochs, seed=0, device="cpu",
-        **buffers,
+        "MlpPolicy", env, n_steps=STEPS, batch_size=min(4096, STEPS * env.num_envs),
+        n_epochs=epochs, seed=0, device="cpu", **buffers,
     )  # fmt: skip
 
     def learn():
