@@ -26,23 +26,25 @@ class ActionBlocks:
                 for one in channels
             ]
         )
+        # The place of every agent among those of its kind.
+        self._rows = np.zeros(len(channels), np.int64)
         self._parts = [self._parts_of(kind, channels) for kind in kinds.values()]
         self._ids = self._plan = self._slots = None
 
     def _parts_of(self, kind, channels):
         """How to get at the actions of a kind of agents, and where in ``flat`` they go.
 
-        The latter are the rows of the kind's agents in an array [N, width]. None: one by one.
+        The latter are the rows of an array [agents of this kind, width]. None: one by one.
         """
         members = np.flatnonzero(self._kinds == kind)
+        self._rows[members] = np.arange(len(members))
         alike = [channels[slot] for slot in members.tolist()]
         if not all(form.integer and not form.parts for _, _, form, *_ in alike[0]):
             return None
         parts = []
         for k, (key, _, form, flat, *_) in enumerate(alike[0]):
-            places = np.zeros((len(channels), form.width), np.int64)
-            places[members] = np.array([one[k][4] for one in alike])[:, None]
-            parts.append((itemgetter(key), form, flat, places + np.arange(form.width)))
+            places = np.array([one[k][4] for one in alike])[:, None] + np.arange(form.width)
+            parts.append((itemgetter(key), form, flat, places))
         return parts
 
     def put(self, action_dict):
@@ -85,7 +87,7 @@ class ActionBlocks:
             if self._parts[kind] is None:
                 return
             there = np.flatnonzero(kinds == kind)
-            some = slots[there]
-            parts = [(*part, places.take(some, 0)) for *part, places in self._parts[kind]]
+            rows = self._rows.take(slots[there])
+            parts = [(*part, places.take(rows, 0)) for *part, places in self._parts[kind]]
             plan.append((None if len(there) == len(ids) else there.tolist(), parts))
         self._plan = plan
