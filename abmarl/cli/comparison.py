@@ -186,7 +186,9 @@ class Comparison:
         from abmarl.render import plot_matrix
 
         rows, columns = found.axes
-        what = "win rate" if found.has_wins else "return"
+        # Prey that cannot kill its hunters never wins, whoever plays it.
+        wins = found.has_wins and found.matrix("win rate").any()
+        what = "win rate" if wins else "return"
         plot_matrix(
             self.plot,
             found.matrix(what),
@@ -195,7 +197,7 @@ class Comparison:
             title=f"{self.name}: {what} of {rows}",
             xlabel=columns,
             ylabel=rows,
-            limits=(0, 1) if found.has_wins else None,
+            limits=(0, 1) if wins else None,
         )
 
 
