@@ -312,7 +312,7 @@ def test_a_subclass_may_know_better():
 @pytest.mark.parametrize(
     ("actions", "kind", "message"),
     [
-        ([4, 4], ValueError, r"list of 3, one per player, got 2"),
+        ([4, 4], ValueError, "list of 3, for red, blue0, blue1, got 2"),
         ([4, 4, 18], ValueError, r"agent 'blue1' is 18, not in Discrete\(18\)"),
         ([4, -1, 4], ValueError, r"agent 'blue0' is -1"),
         ([4.0, 4, 4], ValueError, r"agent 'red' is 4\.0"),
@@ -339,7 +339,7 @@ def test_actions_of_done_agents_are_dropped():
 def test_a_turn_takes_one_action():
     env = make(skirmish(), TurnBasedManager)
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="list of 1, that of the player on turn, got 3"):
+    with pytest.raises(ValueError, match="list of 1, for red, got 3"):
         env.step([4, 4, 4])
 
 
@@ -350,8 +350,8 @@ def test_a_turn_takes_one_action():
         ({"discounts": 1.5}, ValueError, r"discount of 'knight' must be in \[0, 1\], got 1\.5"),
         ({"discounts": {"king": 1}}, ValueError, "exactly the agents knight, got king"),
         ({"discounts": {}}, ValueError, "exactly the agents knight, got none"),
-        ({"horizon": 0}, ValueError, "horizon must be at least 1, got 0"),
-        ({"horizon": 2.5}, TypeError, r"horizon must be None or an int, got 2\.5"),
+        ({"horizon": 0}, ValueError, "horizon must be 1 or more, got 0"),
+        ({"horizon": 2.5}, TypeError, r"horizon must be an int, got 2\.5"),
         ({"one_hot": 1}, TypeError, "one_hot must be True or False, got 1"),
     ],
 )

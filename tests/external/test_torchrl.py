@@ -376,10 +376,19 @@ def test_bad_actions_change_nothing():
     wrong["fighter_2", "action"] = torch.full((2, 2, 3), 4)
     with pytest.raises(ValueError, match=r"must have shape \(2, 2\), got \(2, 2, 3\)"):
         env.step(wrong)
+    with pytest.raises(ValueError, match=r"no action \('fighter_2', 'action'\): every group needs"):
+        env.step(wrong.exclude(("fighter_2", "action")))
     torch.manual_seed(1)
     one = env.rand_step(start)
     torch.manual_seed(1)
     assert (one["next"] == other.rand_step(same)["next"]).all()
+
+
+def test_missing_channels():
+    env = make(battle(), ravel_actions=False)
+    acted = env.rand_action(env.reset())
+    with pytest.raises(ValueError, match=r"actions\['fighter_1'\] has no channel 'move'"):
+        env.step(acted.exclude(("fighter_1", "action", "move")))
 
 
 def test_groups_are_not_reset():

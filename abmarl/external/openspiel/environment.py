@@ -1,18 +1,16 @@
 """A manager as an environment of `open_spiel.python.rl_environment`."""
 
-import operator
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
 
-from abmarl.external.openspiel.players import ByPlayer, Player
+from abmarl.external.openspiel.players import ByPlayer, Player, actions_of, discounts_of
+from abmarl.external.openspiel.specs import action_spec, check_spaces, observation_spec
 from abmarl.extras import load
+from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager, TurnBasedManager
 from abmarl.sim.agent_based_simulation import PrincipleAgent, is_agent
-from abmarl.sim.joint_masks import MOST_CHOICES
 from abmarl.sim.spaces import is_given
 
 rl_environment = load("open_spiel.python.rl_environment", "openspiel", "abmarl.external.openspiel")
@@ -57,18 +55,15 @@ class OpenSpielWrapper:
             )
         if not isinstance(one_hot, bool):
             raise TypeError(f"one_hot must be True or False, got {one_hot!r:.60}")
-        if horizon is not None and (isinstance(horizon, bool) or not isinstance(horizon, int)):
-            raise TypeError(f"horizon must be None or an int, got {horizon!r:.60}")
-        if horizon is not None and horizon < 1:
-            raise ValueError(f"horizon must be at least 1, got {horizon}")
         self._learners = {key: agent for key, agent in sim.agents.items() if is_agent(agent)}
         if not self._learners:
             raise ValueError(f"no agent of {sim!r:.100} both observes and acts: nobody can play")
         for agent in self._learners.values():
-            _check_spaces(agent, one_hot)
+            check_spaces(agent, one_hot)
         self.sim = sim
         self.discounts = discounts
-        self._horizon, self._one_hot = horizon, one_hot
+        self._horizon = None if horizon is None else positive("horizon", horizon)
+        self._one_hot = one_hot
         self._numbers = {agent_id: number for number, agent_id in enumerate(self._learners)}
         self._turn: str | None = None
         self._length = 0
@@ -85,18 +80,7 @@ class OpenSpielWrapper:
 
     @discounts.setter
     def discounts(self, value: float | Mapping[str, float]) -> None:
-        given = value if isinstance(value, Mapping) else dict.fromkeys(self._learners, value)
-        if given.keys() != self._learners.keys():
-            raise ValueError(
-                f"discounts must be for exactly the agents {', '.join(self._learners)}, "
-                f"got {', '.join(map(str, given)) or 'none'}"
-            )
-        for agent_id, discount in given.items():
-            if not isinstance(discount, Real) or isinstance(discount, bool):
-                raise TypeError(f"the discount of {agent_id!r} must be a number, got {discount!r}")
-            if not 0 <= discount <= 1:
-                raise ValueError(f"the discount of {agent_id!r} must be in [0, 1], got {discount}")
-        self._discounts = {agent_id: float(given[agent_id]) for agent_id in self._learners}
+        self._discounts = discounts_of(value, list(self._learners))
 
     @property
     def agents(self) -> dict[str, PrincipleAgent]:
@@ -180,7 +164,8 @@ class OpenSpielWrapper:
         """
         if self._time_step is None or self._time_step.last():
             return self.reset(**kwargs)
-        given = self._by_agent(actions)
+        asked = {self._turn: self._learners[self._turn]} if self.is_turn_based else self._learners
+        given = actions_of(actions, asked, self._gone)
         obs, rewards, dones, _ = self.sim.step(given, **kwargs)
         self._length += 1
         over, cut = dones["__all__"], self._length == self._horizon
@@ -208,16 +193,7 @@ class OpenSpielWrapper:
             ``info_state``, ``legal_actions`` and ``current_player``, large enough for every player,
             and by agent id the same for each of them.
         """
-        sizes = {
-            agent_id: (agent.observation_space.n if self._one_hot else 1, agent.action_space.n)
-            for agent_id, agent in self._learners.items()
-        }
-        largest = tuple(map(max, zip(*sizes.values(), strict=True)))
-        specs = {
-            key: {"info_state": (int(seen),), "legal_actions": (int(acts),), "current_player": ()}
-            for key, (seen, acts) in {None: largest, **sizes}.items()
-        }
-        return {**specs.pop(None), **specs}
+        return observation_spec(self._learners, self._one_hot)
 
     def action_spec(self) -> dict[str, Any]:
         """Bounds of the actions, as OpenSpiel has them and by agent id.
@@ -226,12 +202,7 @@ class OpenSpielWrapper:
             ``num_actions``, ``min``, ``max`` and ``dtype``, wide enough for every player, and by
             agent id the same for each of them.
         """
-        counts = {agent_id: int(one.action_space.n) for agent_id, one in self._learners.items()}
-        specs = {
-            key: {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
-            for key, count in {None: max(counts.values()), **counts}.items()
-        }
-        return {**specs.pop(None), **specs}
+        return action_spec(self._learners)
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
         """Return the actions that an agent may choose from in the present `TimeStep`.
@@ -277,44 +248,3 @@ class OpenSpielWrapper:
         state = [0.0] * int(agent.observation_space.n)
         state[int(obs) - int(agent.observation_space.start)] = 1.0
         return state
-
-    def _by_agent(self, actions: Sequence[int]) -> dict[str, int]:
-        """The actions of agents that are not done, by id."""
-        if isinstance(actions, Mapping | str) or not hasattr(actions, "__len__"):
-            raise TypeError(
-                f"actions must be a list in the order of the players, got {type(actions).__name__}"
-            )
-        if len(actions) != self.num_actions_per_step:
-            who = "that of the player on turn" if self.is_turn_based else "one per player"
-            raise ValueError(
-                f"actions must be a list of {self.num_actions_per_step}, {who}, got {len(actions)}"
-            )
-        ids = [self._turn] if self.is_turn_based else self._learners
-        found = {}
-        for agent_id, action in zip(ids, actions, strict=True):
-            if agent_id in self._gone:
-                continue
-            space = self._learners[agent_id].action_space
-            try:
-                found[agent_id] = operator.index(action)
-            except TypeError:
-                found[agent_id] = -1
-            if not 0 <= found[agent_id] < space.n:
-                raise ValueError(f"action of agent {agent_id!r} is {action!r}, not in {space}")
-        return found
-
-
-def _check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:
-    """Refuse an agent that OpenSpiel cannot hold."""
-    for side in ("observation", "action"):
-        space = getattr(agent, f"{side}_space")
-        if not isinstance(space, Discrete) or (side == "action" and space.start != 0):
-            raise TypeError(
-                f"OpenSpiel needs Discrete spaces, with actions from 0, and agent {agent.id!r} has "
-                f"{side}_space {space!r:.120}; wrap the simulation in a RavelDiscreteWrapper"
-            )
-        if space.n > MOST_CHOICES and (side == "action" or one_hot):
-            raise ValueError(
-                f"agent {agent.id!r} has {space.n} {side}s and OpenSpiel wants them listed; "
-                f"{MOST_CHOICES} are the most"
-            )

@@ -1,7 +1,11 @@
 """Players: agents have ids, OpenSpiel numbers its players from 0."""
 
 import operator
+from collections.abc import Container, Mapping, Sequence
+from numbers import Real
 from typing import Any
+
+from abmarl.sim.agent_based_simulation import PrincipleAgent
 
 
 class ByPlayer(dict):
@@ -54,3 +58,60 @@ class Player(str):
 
     def __ne__(self, other: Any) -> bool:
         return not self == other
+
+
+def discounts_of(value: float | Mapping[str, float], ids: list[str]) -> dict[str, float]:
+    """A discount per agent, of one number for all or of a dict by id.
+
+    Raises:
+        TypeError: a discount is not a number.
+        ValueError: a discount is not in [0, 1], or the ids are not exactly those of the agents.
+    """
+    given = value if isinstance(value, Mapping) else dict.fromkeys(ids, value)
+    if given.keys() != set(ids):
+        raise ValueError(
+            f"discounts must be for exactly the agents {', '.join(ids)}, "
+            f"got {', '.join(map(str, given)) or 'none'}"
+        )
+    for agent_id, discount in given.items():
+        if not isinstance(discount, Real) or isinstance(discount, bool):
+            raise TypeError(f"the discount of {agent_id!r} must be a number, got {discount!r}")
+        if not 0 <= discount <= 1:
+            raise ValueError(f"the discount of {agent_id!r} must be in [0, 1], got {discount}")
+    return {agent_id: float(given[agent_id]) for agent_id in ids}
+
+
+def actions_of(
+    actions: Sequence[int], asked: Mapping[str, PrincipleAgent], gone: Container[str]
+) -> dict[str, int]:
+    """The actions of those that are asked and not gone, by id.
+
+    Args:
+        actions: one per agent that is asked, in their order.
+        asked: the agents by id.
+        gone: ids of agents that are done; their actions are dropped, whatever they are.
+
+    Raises:
+        TypeError: `actions` is not a list.
+        ValueError: there are too many or too few of them, or one is not in its space.
+    """
+    if isinstance(actions, Mapping | str) or not hasattr(actions, "__len__"):
+        raise TypeError(
+            f"actions must be a list in the order of the players, got {type(actions).__name__}"
+        )
+    if len(actions) != len(asked):
+        ids = ", ".join(list(asked)[:8]) + (", ..." if len(asked) > 8 else "")
+        raise ValueError(f"actions must be a list of {len(asked)}, for {ids}, got {len(actions)}")
+    found = {}
+    for (agent_id, agent), action in zip(asked.items(), actions, strict=True):
+        if agent_id in gone:
+            continue
+        try:
+            found[agent_id] = operator.index(action)
+        except TypeError:
+            found[agent_id] = -1
+        if not 0 <= found[agent_id] < agent.action_space.n:
+            raise ValueError(
+                f"action of agent {agent_id!r} is {action!r}, not in {agent.action_space}"
+            )
+    return found

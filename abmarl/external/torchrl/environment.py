@@ -157,10 +157,12 @@ class TorchRLEnv(torchrl.EnvBase):
         return self._tensors(obs, infos)
 
     def _step(self, tensordict: Any) -> Any:
-        given = {
-            name: actions_of(group.action_space, self._acts[name], tensordict.get((name, "action")))
-            for name, group in self.vec.groups.items()
-        }
+        given = {}
+        for name, group in self.vec.groups.items():
+            actions = tensordict.get((name, "action"), None)
+            if actions is None:
+                raise ValueError(f"there is no action {(name, 'action')}: every group needs one")
+            given[name] = actions_of(group.action_space, self._acts[name], actions)
         obs, rewards, terminated, _, infos = self.vec.step(given)
         for name, ended in self._terminated.items():
             ended |= terminated[name]

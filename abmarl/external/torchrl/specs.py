@@ -54,9 +54,17 @@ def action_spec(space: Any, lead: tuple[int, ...], one_hot: bool) -> Any:
 
 
 def actions_of(space: Any, spec: Any, actions: Any) -> Any:
-    """Actions as arrays of points of the space, nested as it is."""
+    """Actions as arrays of points of the space, nested as it is.
+
+    What is missing is left out, for the simulation to refuse.
+    """
     if isinstance(space, spaces.Dict):
-        return {key: actions_of(part, spec[key], actions.get(key)) for key, part in space.items()}
+        given = dict(actions.items())
+        return {
+            key: actions_of(part, spec[key], given[key])
+            for key, part in space.items()
+            if key in given
+        }
     if isinstance(spec, data.OneHot | data.MultiOneHot):
         actions = spec.to_categorical(actions, safe=False)
     array = actions.numpy(force=True)
