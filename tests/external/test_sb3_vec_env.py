@@ -6,10 +6,12 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 pytest.importorskip("stable_baselines3")
 
+from stable_baselines3 import PPO
+
 from abmarl.examples import shipped, team_battle
 from abmarl.external import SB3VecEnv
-from abmarl.gridworld.actor import SelectiveAttackActor
-from abmarl.gridworld.actor.move import MoveActor
+from abmarl.gridworld import GridObservingAgent, MoveActor
+from abmarl.gridworld.actor import ActorBase, SelectiveAttackActor
 from abmarl.sim.flatten import FlattenConversion
 from abmarl.sim.multi_discrete import MultiDiscreteConversion
 from abmarl.sim.ravel import RavelConversion
@@ -257,6 +259,43 @@ def test_many_choices():
     env.step(actions)
     alive = env.vec.store.active[:, 1]
     assert alive.tolist() == [False, True]
+
+
+class Lean(ActorBase):
+    """A number that is the reward."""
+
+    key = "lean"
+    supported_agent_type = GridObservingAgent
+
+    def space(self, agent):
+        return Box(-1.0, 2.0, (1,), np.float32)
+
+    def null(self, agent):
+        return np.zeros(1, np.float32)
+
+    def run(self, turns, num_turns, flat, rows_of, fresh):
+        for b in range(len(turns)):
+            for i in turns[b, : num_turns[b]]:
+                self.store.rewards[b, i] += flat[rows_of[i, 0] + b * rows_of[i, 1]]
+
+
+def test_actions_that_are_no_choices():
+    """They are flattened by the user, and what is refused says so."""
+    vec = build([fighter("one", 1, (1, 1))], actors=[Lean]).vectorize(3, seed=0, horizon=4)
+    with pytest.raises(ValueError, match=r"vec\.flatten\(observations=False\) for numbers"):
+        SB3VecEnv(vec)
+    env = SB3VecEnv(vec.flatten(observations=False))
+    assert env.action_space == Box(-1.0, 2.0, (1,), np.float64)
+    assert not env.has_attr("action_masks")
+    with pytest.raises(ValueError, match="no masks for actions of Box"):
+        env.action_masks()
+    env.reset()
+    given = np.array([[-1.0], [0.5], [2.0]], np.float32)
+    assert env.step(given)[1].tolist() == [-1.0, 0.5, 2.0]
+    with pytest.raises(ValueError, match=r"slot 2, agent 'one' in world 2, is \[2\.5\]"):
+        env.step(given + 0.5)
+    model = PPO("MlpPolicy", env, n_steps=4, batch_size=12, device="cpu", **env.on_policy())
+    assert model.learn(24).num_timesteps == 24
 
 
 def state(env):

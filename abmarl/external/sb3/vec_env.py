@@ -63,6 +63,7 @@ class SB3VecEnv(SharedVecEnv):
         num_slots = vec.num_envs * len(learner)
         self._episodes = SlotEpisodes(num_slots)
         self.last_step = LastStep()
+        self.last_step.acted = np.zeros(num_slots, bool)
         self._seed: int | None = None
         self._now: tuple[dict, dict] | None = None
         self._actions: np.ndarray | None = None
