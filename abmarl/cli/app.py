@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
+from abmarl.cli import evaluate, rollout
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
-from abmarl.cli.rollout import EXAMPLES, rollout
 
 OK, WRONG, INTERRUPTED = 0, 2, 130
 
@@ -32,6 +32,7 @@ app = typer.Typer(
     epilog=epilog(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
+            "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
             "abmarl rollout --help": "what else it can do",
         }
     ),
@@ -65,7 +66,8 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
     return run_it
 
 
-app.command(epilog=epilog(EXAMPLES), no_args_is_help=True)(stoppable(rollout))
+for _module, _command in ((rollout, rollout.rollout), (evaluate, evaluate.evaluate)):
+    app.command(epilog=epilog(_module.EXAMPLES), no_args_is_help=True)(stoppable(_command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -97,7 +99,8 @@ def run(arguments: Sequence[str]) -> int:
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
             return OK
-        command = "abmarl rollout" if arguments[0] == "rollout" else "abmarl"
+        known = {command.callback.__name__ for command in app.registered_commands}
+        command = f"abmarl {arguments[0]}" if arguments[0] in known else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 
 

@@ -1,12 +1,16 @@
 """``abmarl play``: act for agents with keys and mouse."""
 
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli import options
+from abmarl.cli.errors import UserError, brief, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.policies import chosen, policy_of
+from abmarl.cli.report import print_table
 from abmarl.cli.windows import needs_screen, needs_window
 
 EXAMPLES = {
@@ -20,15 +24,7 @@ MOST_PEOPLE = 2
 
 
 def play(
-    sim: Annotated[
-        str,
-        typer.Argument(
-            metavar="SIM",
-            show_default=False,
-            help="A shipped simulation, such as team-battle or pacman, or a Python file with "
-            "`sim`, a function `make_sim()`, or an experiment's `params`. The file is executed.",
-        ),
-    ],
+    sim: options.Sim,
     agent: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,9 +62,7 @@ def play(
             "orders are given]",
         ),
     ] = None,
-    horizon: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Longest game in steps; 0 for no limit.")
-    ] = 200,
+    horizon: options.Horizon = 200,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -82,12 +76,7 @@ def play(
         str | None,
         typer.Option(metavar="FILE.npz", help="Save what was played as a rollout."),
     ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust", help="Open checkpoints that can execute code. Only for files that you know."
-        ),
-    ] = False,
+    trust: options.Trust = False,
 ) -> int:
     """Play a simulation in a window: with arrows or letters, attacks with space or a click.
 
@@ -113,16 +102,17 @@ def play(
             num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
         )
     people = _people(vec, agent or [], group)
-    policies = _opponents(vec, opponents or [], trust)
+    played = [name for mine in people for name in mine]
+    policies = _opponents(vec, opponents or [], set(played), trust)
     with for_the_user():
-        game = Game(vec, [name for mine in people for name in mine], policies)
+        game = Game(vec, played, policies)
     make_room({"--save": save})
     name = os.path.basename(sim).removesuffix(".py")
     try:
         _show(game, people, name, fps)
     finally:
+        _report(game, people, name)
         lost = _keep(game, name, save)
-    _report(game, people, name)
     if lost:
         raise UserError(lost)
     return 0
@@ -140,26 +130,37 @@ def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
     with for_the_user("--agent"):
         for name in agents:
             place_of(vec, name)
-    first = next(name for name in vec.agents if any(name in g.agent_ids for g in _groups(vec)))
-    return [[name] for name in agents or [first]]
+    if not agents:
+        acting = {name for one in vec.groups.values() for name in one.agent_ids}
+        agents = [next(name for name in vec.agents if name in acting)]
+    return [[name] for name in agents]
 
 
-def _groups(vec: Any) -> list:
-    return list(vec.groups.values())
-
-
-def _opponents(vec: Any, given: list[str], trust: bool) -> dict[str, Any]:
+def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dict[str, Any]:
     """group -> policy."""
+    found: dict[str, Any] = {}
+    for group, names in chosen(vec, given, "--opponents", "").items():
+        if len(names) > 1:
+            raise UserError(f"--opponents: group {group!r} is given {' and '.join(names)}")
+        if set(vec.groups[group].agent_ids) <= played:
+            found[group] = "random"  # asked, but nobody follows it
+        elif names[0]:
+            found[group] = policy_of(
+                vec, group, names[0], trust, False, vec.seed, "--opponents"
+            )
+        else:
+            found[group] = _scripted(vec, group)
+    return found
+
+
+def _scripted(vec: Any, group: str) -> str:
     from abmarl.rollout.policies import bind_policies
 
-    found: dict[str, Any] = {}
-    for group in vec.groups:
-        try:
-            bind_policies(vec, {group: "heuristic"})
-            found[group] = "heuristic"
-        except ValueError:
-            found[group] = "random"
-    return found
+    try:
+        bind_policies(vec, {group: "heuristic"})
+    except ValueError:
+        return "random"
+    return "heuristic"
 
 
 def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> None:
@@ -168,7 +169,7 @@ def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> N
     from abmarl.render.play import GameLine, PlayShow
 
     alone = len(people) == 1
-    with needs_screen("play"), for_the_user():
+    with for_the_user(), needs_screen("playing needs one"):
         show = PlayShow(game, fps is not None, follows=alone)
         hands = Keyboard(show, people)
         viewer = Viewer(
@@ -182,8 +183,30 @@ def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> N
 
 def _keep(game: Any, name: str, path: str | None) -> str:
     """Save what was played; why that was not possible, if it was not."""
+    if path is None:
+        return ""
+    if not game.num_steps:
+        print("nothing was played, so nothing is saved", file=sys.stderr)
+        return ""
+    from abmarl.rollout import save
+
+    try:
+        save(game.rollout(name), path)
+    except (OSError, ValueError, MemoryError) as error:
+        return f"--save: {brief(error)}"
+    print(f"wrote {path}", file=sys.stderr)
     return ""
 
 
 def _report(game: Any, people: list[list[str]], name: str) -> None:
-    pass
+    """The score of every game that was ended, and of the one that was broken off."""
+    rows = []
+    for number, line in enumerate(game.results, 1):
+        rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))
+        for mine in people:
+            rows += [(f"  {agent}", f"{line.agents[agent]:.2f}") for agent in mine]
+        rows += [(f"  group {group}", f"{score:.2f}") for group, score in line.groups.items()]
+    if rows:
+        print_table(f"{name}: score", rows)
+    else:
+        print("nothing was played")

@@ -27,6 +27,7 @@ _HOME = {
     "view": "viewer",
     "NoScreenError": "window",
     "plot_alive": "plots",
+    "plot_matrix": "matrix",
 }
 
 __all__ = sorted(_HOME)
