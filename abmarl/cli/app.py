@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
-from abmarl.cli import evaluate, rollout
+from abmarl.cli import evaluate, play, plot, replay, rollout
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
 
@@ -33,6 +33,9 @@ app = typer.Typer(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
+            "abmarl play pacman --fps 4": "play yourself",
+            "abmarl replay run.npz": "watch a rollout that was saved",
+            "abmarl plot run.npz": "curves and heat maps of it",
             "abmarl rollout --help": "what else it can do",
         }
     ),
@@ -66,7 +69,13 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
     return run_it
 
 
-for _module, _command in ((rollout, rollout.rollout), (evaluate, evaluate.evaluate)):
+for _module, _command in (
+    (rollout, rollout.rollout),
+    (evaluate, evaluate.evaluate),
+    (play, play.play),
+    (replay, replay.replay),
+    (plot, plot.plot),
+):
     app.command(epilog=epilog(_module.EXAMPLES), no_args_is_help=True)(stoppable(_command))
 
 

@@ -108,8 +108,11 @@ def play(
         game = Game(vec, played, policies)
     make_room({"--save": save})
     name = os.path.basename(sim).removesuffix(".py")
+    viewer = _window(game, people, name, fps)
+    lost = ""
     try:
-        _show(game, people, name, fps)
+        with for_the_user():
+            viewer.run()
     finally:
         _report(game, people, name)
         lost = _keep(game, name, save)
@@ -163,7 +166,8 @@ def _scripted(vec: Any, group: str) -> str:
     return "heuristic"
 
 
-def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> None:
+def _window(game: Any, people: list[list[str]], name: str, fps: float | None) -> Any:
+    """The window, opened."""
     from abmarl.render import Viewer
     from abmarl.render.keyboard import Keyboard
     from abmarl.render.play import GameLine, PlayShow
@@ -178,7 +182,8 @@ def _show(game: Any, people: list[list[str]], name: str, fps: float | None) -> N
         show.viewer = viewer
         if alone:
             viewer.chosen = game.pilots[people[0][0]].slot
-        viewer.run()
+        viewer.open()
+    return viewer
 
 
 def _keep(game: Any, name: str, path: str | None) -> str:

@@ -1,7 +1,7 @@
 """A game: one world in which people act for some agents and policies for the others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,22 @@ from abmarl.rollout.episodes import EpisodeSink
 from abmarl.rollout.file import versions
 from abmarl.rollout.pilot import WAIT, Order, Pilot, place_of
 from abmarl.rollout.policies import bind_policies, choose_actions
+
+
+class Result(NamedTuple):
+    """What came of an episode.
+
+    Attributes:
+        steps: how many.
+        ended: whether it was played to its end.
+        agents: id -> the rewards of an agent that people act for.
+        groups: group -> the rewards of all its agents.
+    """
+
+    steps: int
+    ended: bool
+    agents: dict[str, float]
+    groups: dict[str, float]
 
 
 class Game:
@@ -39,8 +55,16 @@ class Game:
         self.pilots = {name: Pilot(vec, name) for name in people}
         self._policies = bind_policies(vec, policies)
         self._memory = _Memory(vec)
+        self._results: list[Result] = []
         self.over = False
         self.start()
+
+    @property
+    def results(self) -> list[Result]:
+        """What came of all episodes, the one under way with them once it has a step."""
+        if self.over or not self.vec.episodes.length[0]:
+            return list(self._results)
+        return [*self._results, self._result()]
 
     @property
     def num_steps(self) -> int:
@@ -88,6 +112,8 @@ class Game:
         self._memory.add(actions, result)
         self._observations, self._infos = result[0], result[-1]
         self.over = bool(self._infos["ended"][0])
+        if self.over:
+            self._results.append(self._result())
 
     def score(self, agent_id: str) -> float:
         """The rewards of an agent in the episode so far."""
@@ -98,6 +124,10 @@ class Game:
         """group -> the rewards of all its agents in the episode so far."""
         returns = self.vec.episodes.returns[0]
         return {name: float(returns[one.slots].sum()) for name, one in self.vec.groups.items()}
+
+    def _result(self) -> Result:
+        agents = {name: self.score(name) for name in self.pilots}
+        return Result(int(self.vec.episodes.length[0]), self.over, agents, self.scores())
 
     def rollout(self, name: str) -> Rollout:
         """All that was played, as `abmarl.rollout.collect` would have returned it.
