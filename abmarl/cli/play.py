@@ -148,9 +148,7 @@ def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dic
         if set(vec.groups[group].agent_ids) <= played:
             found[group] = "random"  # asked, but nobody follows it
         elif names[0]:
-            found[group] = policy_of(
-                vec, group, names[0], trust, False, vec.seed, "--opponents"
-            )
+            found[group] = policy_of(vec, group, names[0], trust, False, vec.seed, "--opponents")
         else:
             found[group] = _scripted(vec, group)
     return found

@@ -159,9 +159,7 @@ class Replay:
             if not moments.fresh[self.now] and (before & ~vec.store.active[0]).any():
                 deaths.append(self.now)
         if different is not None:
-            self.mismatch = Mismatch(
-                self.good, self.world, int(moments.step[self.good]), different
-            )
+            self.mismatch = Mismatch(self.good, self.world, int(moments.step[self.good]), different)
         later = self._recorded_ends()
         self.deaths = np.array(
             [one for one in deaths if one < self.good] + later[later >= self.good].tolist(),
@@ -267,11 +265,22 @@ def recorded_observations(
     }
 
 
+def first_difference(now: np.ndarray, then: np.ndarray) -> tuple[np.ndarray, int, int] | None:
+    """Where two arrays [B, n, ...] differ; floats may by rounding.
+
+    Returns:
+        bool [B], the worlds with a difference, and the first one and its first agent; None if
+        there is no difference.
+    """
+    same = now == then if now.dtype.kind != "f" else np.isclose(now, then, rtol=1e-6, atol=1e-9)
+    if same.all():
+        return None
+    different = ~same.reshape(*same.shape[:2], -1).all(axis=2)
+    world = int(different.any(axis=1).argmax())
+    return different.any(axis=1), world, int(different[world].argmax())
+
+
 def _first(now: np.ndarray, then: np.ndarray) -> int | None:
-    """The first row in which two arrays [n, ...] differ; floats may by rounding."""
-    if now.dtype.kind == "f":
-        same = np.isclose(now, then, rtol=1e-6, atol=1e-9)
-    else:
-        same = now == then
-    different = np.flatnonzero(~same.reshape(len(same), -1).all(axis=1))
-    return int(different[0]) if len(different) else None
+    """The first row in which two arrays [n, ...] differ."""
+    found = first_difference(now[None], then[None])
+    return None if found is None else found[2]
