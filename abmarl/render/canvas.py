@@ -67,7 +67,7 @@ class Canvas:
         viewer = self._viewer
         size = surface.get_size()
         area = self.map_rect(size)
-        surface.fill(BACKGROUND)
+        surface.fill(BACKGROUND, (0, area.bottom, *size))
         self._draw_map(surface.subsurface(area.clip(surface.get_rect())), scene)
         for strip, rect in zip(viewer.strips, self.strip_rects(), strict=True):
             rect = rect.clip(surface.get_rect())

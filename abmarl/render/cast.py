@@ -1,11 +1,14 @@
 """Who is to be drawn and how: what scenes of one simulation share."""
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from abmarl.render.colors import RGB, rgb
+
+_look_of = operator.attrgetter("render_shape", "render_color", "render_size")
 
 
 class Look(NamedTuple):
@@ -69,7 +72,7 @@ class Cast:
         Raises:
             ValueError: an agent has an unknown colour.
         """
-        keys = [(one.render_shape, one.render_color, one.render_size) for one in self.agents]
+        keys = list(map(_look_of, self.agents))
         if not self._keys or not _same(keys, self._keys):
             self._looks, self._keys = self._resolve(keys), keys
         return self._looks

@@ -48,26 +48,27 @@ def place_agents(scene: Scene, rows: slice, cols: slice) -> Placed:
     crowded = where[count > SHOWN]
     crowds = np.stack([crowded // scene.cols, crowded % scene.cols, count[count > SHOWN]], 1)
     if len(crowds):
-        alike = _rank(np.stack([scene.look[slots], place]))
-        kept = np.sort(np.flatnonzero(_rank(np.stack([place]), alike) < SHOWN))
+        # Those of one look in one cell are numbered; low numbers of any look come first.
+        alike = _rank(place * (int(scene.look.max()) + 1) + scene.look[slots])
+        kept = np.flatnonzero(_rank(place, alike) < SHOWN)
         slots, place = slots[kept], place[kept]
     share = np.minimum(count, SHOWN)[place]
-    fan = _FANS[share, _rank(np.stack([place]))]
+    fan = _FANS[share, _rank(place)]
     return Placed(slots, share, fan[:, 0], fan[:, 1], crowds)
 
 
 def _rank(keys: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
-    """The place of every column of `keys` [k, n] among the equal ones, by `order`, then by number.
+    """The place of every one of `keys` int [n] among the equal ones, by `order`, then by number.
 
-    With ``keys = [[5, 7, 5, 5]]`` it is ``[0, 0, 1, 2]``.
+    With ``keys = [5, 7, 5, 5]`` it is ``[0, 0, 1, 2]``.
     """
-    size = keys.shape[1]
+    size = len(keys)
     if not size:
         return np.zeros(0, np.int64)
-    tie = [np.arange(size)] if order is None else [np.arange(size), order]
-    sorting = np.lexsort((*tie, *keys))
-    found = keys[:, sorting]
-    starts = np.concatenate([[True], (found[:, 1:] != found[:, :-1]).any(axis=0)])
+    codes = keys if order is None else keys * (int(order.max()) + 1) + order
+    sorting = np.argsort(codes, kind="stable")
+    found = keys[sorting]
+    starts = np.concatenate([[True], found[1:] != found[:-1]])
     first = np.maximum.accumulate(np.where(starts, np.arange(size), 0))
     rank = np.empty(size, np.int64)
     rank[sorting] = np.arange(size) - first

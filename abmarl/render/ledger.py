@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_METHODS = ("reset", "step", "get_reward")
+_METHODS = ("reset", "step", "get_reward", "get_outputs")
 
 
 class Ledger:
@@ -15,10 +15,12 @@ class Ledger:
         steps: steps of the running episode, those before the first look left out.
         returns: id to the rewards that were read in the running episode.
         actions: id to the last action of the running episode.
+        busy: whether a call is under way within which nothing is to be counted.
     """
 
     def __init__(self) -> None:
         self.starts = 0
+        self.busy = False
         self._clear()
 
     @classmethod
@@ -28,7 +30,8 @@ class Ledger:
         if ledger is None:
             ledger = sim._ledger = cls()
             for name in _METHODS:
-                setattr(sim, name, _Tap(sim, name, ledger))
+                if hasattr(sim, name):
+                    setattr(sim, name, _Tap(sim, name, ledger))
         return ledger
 
     def _clear(self) -> None:
@@ -50,6 +53,11 @@ class Ledger:
         """A reward has been read, which the simulation forgets then."""
         self.returns[agent_id] = self.returns.get(agent_id, 0.0) + float(result)
 
+    def get_outputs(self, result: tuple, agent_ids: Any, **kwargs: Any) -> None:
+        """Rewards of several agents have been read, perhaps not by ``get_reward``."""
+        for agent_id, reward in result[1].items():
+            self.get_reward(reward, agent_id)
+
 
 class _Tap:
     """Stands before a method of one simulation and tells a ledger what went through.
@@ -63,6 +71,12 @@ class _Tap:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         method = self.own or getattr(type(self.sim), self.name).__get__(self.sim)
-        result = method(*args, **kwargs)
+        if self.ledger.busy:  # called by another method that is tapped, which counts for both
+            return method(*args, **kwargs)
+        self.ledger.busy = self.name == "get_outputs"
+        try:
+            result = method(*args, **kwargs)
+        finally:
+            self.ledger.busy = False
         getattr(self.ledger, self.name)(result, *args, **kwargs)
         return result

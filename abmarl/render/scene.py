@@ -1,6 +1,5 @@
 """What there is to see of one world at one moment, as arrays. Knows no drawing library."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -140,8 +139,8 @@ class Scene:
         lines = []
         for number, name in sorted(self.team_names.items()):
             members = self.team == number
-            common = Counter(self.look[members].tolist()).most_common(1)
-            color = self.looks[common[0][0]].color if common else (128, 128, 128)
+            common = np.bincount(self.look[members], minlength=1)
+            color = self.looks[int(common.argmax())].color
             alive = int(np.count_nonzero(self.alive & members))
             lines.append(Tally(name, color, alive, int(np.count_nonzero(members))))
         return lines

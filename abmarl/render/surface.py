@@ -29,7 +29,7 @@ BACKGROUND = (250, 249, 246)
 GRID_LINE = (228, 226, 220)
 _FRAME_LINE = (196, 193, 185)
 _FLASH, _MISS = (236, 86, 24), (196, 193, 185)
-_FOG = (60, 62, 72, 105)
+_FOG = (176, 178, 186)  # what colours are multiplied by, 255 leaves them alone
 # In cells of fewer pixels agents are squares that fill them: there is no room for shapes.
 _SMALLEST_SPRITE = 4
 
@@ -116,13 +116,13 @@ def _draw_squares(scene: Scene, surface, plan: Layout) -> None:
 
 
 def _draw_fog(scene: Scene, surface, plan: Layout, sight: Sight) -> None:
-    cells = np.zeros((scene.rows, scene.cols, 4), np.uint8)
-    cells[~sight.on_grid(scene.rows, scene.cols)] = _FOG
-    _put_cells(surface, plan, cells)
+    cells = np.full((scene.rows, scene.cols, 4), 255, np.uint8)
+    cells[~sight.on_grid(scene.rows, scene.cols), :3] = _FOG
+    _put_cells(surface, plan, cells, pygame.BLEND_RGB_MULT)
 
 
-def _put_cells(surface, plan: Layout, cells: np.ndarray) -> None:
-    """Colour cells, uint8 [rows, cols, 4] with alpha; only what the picture shows is scaled."""
+def _put_cells(surface, plan: Layout, cells: np.ndarray, flags: int = 0) -> None:
+    """Colour cells, uint8 [rows, cols, 4] with alpha; only what is shown is scaled."""
     rows, cols = plan.shown(*cells.shape[:2])
     part = np.ascontiguousarray(cells[rows, cols])
     if not part.size:
@@ -131,7 +131,7 @@ def _put_cells(surface, plan: Layout, cells: np.ndarray) -> None:
     small = pygame.image.frombuffer(part, (width, height), "RGBA")
     large = pygame.transform.scale(small, (width * plan.cell, height * plan.cell))
     corner = plan.left + cols.start * plan.cell + 1, plan.top + rows.start * plan.cell + 1
-    surface.blit(large, corner)
+    surface.blit(large, corner, None, flags)
 
 
 def _middles(scene: Scene, plan: Layout) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +185,7 @@ def _draw_sprites(scene: Scene, surface, plan: Layout) -> None:
 
 def _items(sprites: list, kind: np.ndarray, x: np.ndarray, y: np.ndarray) -> list:
     places = zip(x.tolist(), y.tolist(), strict=True)
-    return [(sprites[k], at) for k, at in zip(kind.tolist(), places, strict=True)]
+    return list(zip(map(sprites.__getitem__, kind.tolist()), places, strict=True))
 
 
 def _unique_rows(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,11 @@ FURTHER = (
     "abmarl.kernels.program.Call",
     "abmarl.kernels.program.Program",
     "abmarl.render.cast.Look",
+    "abmarl.render.layout.Layout",
+    "abmarl.render.mapview.MapView",
     "abmarl.render.scene.Tally",
+    "abmarl.render.shows.Observed",
+    "abmarl.render.sight.Sight",
 )
 
 

@@ -218,6 +218,16 @@ def test_rewards_so_far_count_those_that_were_read_and_those_that_were_not():
     assert tracker.episode.reward(0) == 0
 
 
+def test_rewards_that_a_manager_has_read_are_counted_once():
+    sim = battle(rewards={"step": -0.25})
+    manager = AllStepManager(sim)
+    obs = manager.reset(seed=0)
+    tracker = Tracker(sim)
+    for _ in range(3):
+        manager.step({name: act() for name in obs})
+    assert tracker.episode.reward(0) == -0.75
+
+
 def test_orientation_and_teams():
     class TurningAgent(FighterAgent, OrientationAgent):
         pass
