@@ -145,11 +145,14 @@ def _film(show: Any, path: str, moments: range, fps: float) -> int:
     from abmarl.render.clip import Clip
     from abmarl.rollout.progress import reporter
 
-    with for_the_user("--record"), Clip(show, path, fps) as clip:
-        with reporter(f"filming {path}", len(moments), "pictures") as report:
-            for number, moment in enumerate(moments, 1):
-                clip.take(moment)
-                report.update(number)
+    with (
+        for_the_user("--record"),
+        Clip(show, path, fps) as clip,
+        reporter(f"filming {path}", len(moments), "pictures") as report,
+    ):
+        for number, moment in enumerate(moments, 1):
+            clip.take(moment)
+            report.update(number)
     print(f"wrote {path}", file=sys.stderr)
     return 0
 

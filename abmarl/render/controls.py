@@ -16,8 +16,8 @@ class Control(NamedTuple):
         keys: names of the keys, as `key_name` gives them.
         action: the method of the viewer.
         words: what it does.
-        needs: what the show must have: ``"several"`` worlds, ``"can_reset"``, a ``"pace"``, or "" for
-            nothing.
+        needs: what the show must have: ``"several"`` worlds, ``"can_reset"``, a ``"pace"``, or ""
+            for nothing.
     """
 
     keys: tuple[str, ...]

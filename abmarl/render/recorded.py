@@ -1,8 +1,7 @@
 """Scenes of what was recorded, where a world cannot be simulated again.
 
 A rollout holds what every agent saw, not where it was. So each agent has a tile with its window of
-observations in it; a tile without a window shows the agent alone. Tiles of agents that do not act
-are empty.
+observations in it; a tile without a window shows the agent alone. Agents that do not act have none.
 """
 
 import math
@@ -18,6 +17,8 @@ from abmarl.render.sight import window_of
 _OUTSIDE = Look("s", (120, 122, 130), 420.0)
 _MASKED = Look("s", (206, 206, 212), 420.0)
 _UNKNOWN = Look("o", (150, 150, 155), 200.0)
+# What lies between the tiles, as a label that no encoding has.
+_BETWEEN, _GAP = -3, Look("s", (236, 234, 228), 460.0)
 
 
 class Tiles(NamedTuple):
@@ -25,12 +26,12 @@ class Tiles(NamedTuple):
 
     Attributes:
         scene: the scene.
-        owner: for every entry of the scene, the group and the number in it of the agent that saw
-            it.
+        owner: for every entry of the scene, the group of the agent that saw it and its number in
+            there; None between the tiles.
     """
 
     scene: Scene
-    owner: list[tuple[str, int]]
+    owner: list[tuple[str, int] | None]
 
 
 def tiles(
@@ -57,33 +58,33 @@ def tiles(
             seen = {key: np.asarray(column[k]) for key, column in observations[name].items()}
             found = window_of(seen)
             window = np.array([[group.encoding or 0]]) if found is None else found[1]
-            windows.append((name, k, window if active[name][k] else np.zeros_like(window)))
-    height = max(window.shape[0] for _, _, window in windows) + 1
-    width = max(window.shape[1] for _, _, window in windows) + 1
+            windows.append((name, k, window if active[name][k] else np.full_like(window, _BETWEEN)))
+    height, width = (max(window.shape[side] for _, _, window in windows) + 1 for side in (0, 1))
     across = math.ceil(math.sqrt(len(windows) * height / width))
     down = -(-len(windows) // across)
-    row, col, label, owner, ids = [], [], [], [], []
-    for number, (name, k, window) in enumerate(windows):
-        at_row, at_col = np.nonzero(window)
-        row.append(at_row + number // across * height)
-        col.append(at_col + number % across * width)
-        label.append(window[at_row, at_col])
-        owner += [(name, k)] * len(at_row)
-        ids += [f"seen by {groups[name].ids[k]}"] * len(at_row)
-    labels = np.concatenate(label).astype(np.int64)
-    kinds, look = np.unique(labels, return_inverse=True)
-    known = {-1: (_OUTSIDE, True), -2: (_MASKED, True), **looks}
+    board = np.full((down * height, across * width), _BETWEEN, np.int64)
+    whose = np.full(board.shape, -1)
+    for number, (_, _, window) in enumerate(windows):
+        top, left = number // across * height, number % across * width
+        board[top : top + window.shape[0], left : left + window.shape[1]] = window
+        whose[top : top + window.shape[0], left : left + window.shape[1]] = number
+    board = board[:-1, :-1]
+    row, col = np.nonzero(board)
+    owner = [None if k < 0 else windows[k][:2] for k in whose[row, col].tolist()]
+    ids = ["" if one is None else f"seen by {groups[one[0]].ids[one[1]]}" for one in owner]
+    kinds, look = np.unique(board[row, col], return_inverse=True)
+    known = {_BETWEEN: (_GAP, False), -1: (_OUTSIDE, True), -2: (_MASKED, True), **looks}
     drawn = [known.get(kind, (_UNKNOWN, False)) for kind in kinds.tolist()]
-    count = len(labels)
+    count = len(row)
     scene = Scene(
-        rows=down * height - 1,
-        cols=across * width - 1,
+        rows=board.shape[0],
+        cols=board.shape[1],
         ids=tuple(ids),
-        row=np.concatenate(row),
-        col=np.concatenate(col),
+        row=row,
+        col=col,
         alive=np.ones(count, bool),
         health=np.ones(count),
-        blocking=np.array([solid for _, solid in drawn], bool)[look] if count else look > 0,
+        blocking=np.array([solid for _, solid in drawn], bool)[look],
         team=np.ones(count, np.int64),
         look=look,
         looks=tuple(one for one, _ in drawn),

@@ -52,7 +52,8 @@ class _World(SimulationShow):
     def facts_at(self, moment: int, slot: int) -> list[tuple[str, str]]:
         """What there is to tell about an agent at a moment."""
         if moment >= self.replay.good:
-            return self._recorded_facts(moment, *self.tiles_at(moment).owner[slot])
+            owner = self.tiles_at(moment).owner[slot]
+            return [] if owner is None else self._recorded_facts(moment, *owner)
         self._go(moment)
         return self.facts(0, slot)
 

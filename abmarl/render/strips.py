@@ -11,12 +11,12 @@ from abmarl.extras import load
 from abmarl.render.colors import RGB
 from abmarl.render.markers import marker
 from abmarl.render.replay import ReplayShow
-from abmarl.render.sprites import FAINT_INK, INK, hatching, text
+from abmarl.render.sprites import FAINT_INK, INK, text
 
 pygame = load("pygame")
 
 _GROUND, _LINE, _BAR = (244, 242, 237), (222, 219, 211), (206, 203, 195)
-_DEATH = (214, 52, 52)
+_DEATH, _DOUBT = (214, 52, 52), (238, 172, 166)
 _PAD = 12
 
 
@@ -55,8 +55,7 @@ class Timeline(_Strip):
         pygame.draw.rect(surface, FAINT_INK, (left, 9, now - left + 1, 6), border_radius=3)
         if replay.mismatch is not None:
             start = int(self._x(replay.good, width))
-            shade = hatching(max(right - start + 1, 6), _DEATH, _GROUND)
-            surface.blit(shade, (start, 9), (0, 0, right - start + 1, 6))
+            surface.fill(_DOUBT, (start, 9, right - start + 1, 6))
         # Many more than pixels would be a wall of them.
         starts = np.unique(self._x(np.flatnonzero(moments.fresh)[1:], width))
         if len(starts) < (right - left) / 3:
@@ -145,7 +144,9 @@ class Rewards(_Strip):
                 xs, ys = self._x(at, width), y(values[at])
                 points = list(zip(xs.tolist(), ys.tolist(), strict=True))
                 if len(points) > 1:
-                    pygame.draw.aalines(surface, self._colors[name], False, points)
+                    for down in (0, 1):  # two thin lines are smoother than one that is thick
+                        lower = [(px, py + down) for px, py in points]
+                        pygame.draw.aalines(surface, self._colors[name], False, lower)
         return surface
 
 

@@ -88,8 +88,8 @@ def check_same(vec: Any, rollout: Rollout) -> None:
             now, then = getattr(group, side), getattr(was, side)
             if now != then:
                 raise ValueError(
-                    f"group {name!r} has the {side} {str(now):.90}, recorded was "
-                    f"{str(then):.90}: the rollout was made with another simulation"
+                    f"group {name!r} has the {side} {now!s:.90}, recorded was "
+                    f"{then!s:.90}: the rollout was made with another simulation"
                 )
 
 
