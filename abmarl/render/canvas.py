@@ -7,8 +7,9 @@ from abmarl.render.controls import draw_help
 from abmarl.render.layout import SCORE_HEIGHT
 from abmarl.render.panel import PANEL_WIDTH, draw_panel
 from abmarl.render.scene import Scene
+from abmarl.render.score import score_line
 from abmarl.render.sprites import FAINT_INK, INK, text
-from abmarl.render.surface import BACKGROUND, draw, score_line
+from abmarl.render.surface import BACKGROUND, draw
 
 pygame = load("pygame")
 

@@ -67,7 +67,11 @@ class Show:
         return None
 
     def step(self) -> bool:
-        """Go on by one step; False when there is nothing more, and nothing has changed."""
+        """Go on by one step; False when there is none to go, and nothing has changed.
+
+        It is asked again later: a show that waits for a person returns False until there is an
+        action, and one that is over may be reset.
+        """
         return False
 
     def reset(self) -> None:

@@ -144,9 +144,7 @@ class Rewards(_Strip):
                 xs, ys = self._x(at, width), y(values[at])
                 points = list(zip(xs.tolist(), ys.tolist(), strict=True))
                 if len(points) > 1:
-                    for down in (0, 1):  # two thin lines are smoother than one that is thick
-                        lower = [(px, py + down) for px, py in points]
-                        pygame.draw.aalines(surface, self._colors[name], False, lower)
+                    pygame.draw.lines(surface, self._colors[name], False, points, 2)
         return surface
 
 

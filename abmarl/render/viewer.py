@@ -24,7 +24,8 @@ import numpy as np
 
 from abmarl.extras import load
 from abmarl.render.canvas import Canvas
-from abmarl.render.controls import CONTROLS, Control, key_name
+from abmarl.render.commands import Commands
+from abmarl.render.gestures import Gestures
 from abmarl.render.layout import SCORE_HEIGHT, picture_size
 from abmarl.render.mapview import MapView
 from abmarl.render.panel import PANEL_WIDTH
@@ -35,11 +36,9 @@ from abmarl.render.window import Window
 pygame = load("pygame")
 
 _FRAMES = 60  # per second, at most
-_SLOWEST, _FASTEST = 0.5, 512.0
-_CLICK = 4  # pixels that the mouse may move between press and release
 
 
-class Viewer:
+class Viewer(Commands):
     """Shows the worlds of a `Show` in a window.
 
     Args:
@@ -59,6 +58,9 @@ class Viewer:
         paused: whether the show stands still.
         speed: steps per second.
         closed: whether the window was closed; it is not opened again.
+        view: the part of the grid that is shown.
+        canvas: the parts of the window.
+        stale: whether there is something new to draw.
 
     Raises:
         ValueError: there is no such world, or the speed is not above 0.
@@ -83,14 +85,13 @@ class Viewer:
         width, height = picture_size(scene.rows, scene.cols)
         # With room for the panel, so that the grid need not shrink when it opens.
         self._size = size or (max(width, 480) + PANEL_WIDTH, height - SCORE_HEIGHT + below)
-        self._canvas = Canvas(self)
-        self.view = MapView(scene.rows, scene.cols, self._canvas.map_rect(self._size).size)
+        self.canvas = Canvas(self)
+        self.view = MapView(scene.rows, scene.cols, self.canvas.map_rect(self._size).size)
         self._window: Window | None = None
         self._due = time.perf_counter()
         self._single = False  # a step was asked for while paused
-        self._stale = True  # there is something new to draw
-        self._pressed: tuple[str, Any] | None = None
-        self._mouse = self.view.size[0] // 2, self.view.size[1] // 2
+        self.stale = True
+        self._gestures = Gestures(self)
 
     # --- the two ways to drive it ---
 
@@ -101,13 +102,14 @@ class Viewer:
             OSError: There is no screen.
         """
         self.open()
-        over = False
         while not self.closed:
             began = time.perf_counter()
-            self._listen()
-            while not (self.closed or over or self.show.waits) and self._may_step():
-                over = not self.show.step()
-                self._stale = True
+            self._gestures.listen(self._window.events())
+            while not (self.closed or self.show.waits) and self._may_step():
+                # What is over now may go on later, after a key or a reset.
+                if not self.show.step():
+                    break
+                self.stale = True
                 if time.perf_counter() - began > 1 / 30:
                     # Slower than asked for: drawing must go on all the same.
                     self._due = time.perf_counter()
@@ -130,10 +132,10 @@ class Viewer:
         self.open()
         if hasattr(self.show, "look"):
             self.show.look()
-        self._stale = True
+        self.stale = True
         while True:
             began = time.perf_counter()
-            self._listen()
+            self._gestures.listen(self._window.events())
             if self.closed:
                 return False
             self._present()
@@ -185,10 +187,10 @@ class Viewer:
             self.chosen = None
         if (scene.rows, scene.cols) != (self.view.rows, self.view.cols):
             self.view = MapView(scene.rows, scene.cols, self.view.size)
-        self.view.resize(self._canvas.map_rect(surface.get_size()).size)
+        self.view.resize(self.canvas.map_rect(surface.get_size()).size)
         if self.following and self.chosen is not None:
             self.view.center(int(scene.row[self.chosen]), int(scene.col[self.chosen]))
-        self._canvas.draw(surface, scene)
+        self.canvas.draw(surface, scene)
 
     def picture(self) -> np.ndarray:
         """What the window shows: uint8 [height, width, 3]. Needs no window."""
@@ -197,178 +199,15 @@ class Viewer:
         self.draw(surface)
         return pixels_of(surface)
 
+    def handle(self, event: Any) -> None:
+        """React to an event of pygame, as if it had come from the window."""
+        self._gestures.handle(event)
+
     def _present(self) -> None:
-        if self._stale and not self.closed:
+        if self.stale and not self.closed:
             self.draw(self._window.surface)
             self._window.present()
-            self._stale = False
-
-    # --- events ---
-
-    @property
-    def controls(self) -> list[Control]:
-        """The controls that the show has a use for."""
-        able = {
-            "": True,
-            "several": self.show.num_worlds > 1,
-            "can_reset": self.show.can_reset,
-            "pace": not self.show.waits,
-        }
-        taken = getattr(self.hands, "taken", frozenset())
-        left = [
-            one._replace(keys=tuple(key for key in one.keys if key not in taken))
-            for one in CONTROLS
-            if able[one.needs]
-        ]
-        return [one for one in left if one.keys]
-
-    def _listen(self) -> None:
-        for event in self._window.events():
-            if self.closed:
-                return
-            self.handle(event)
-
-    def handle(self, event: Any) -> None:
-        """React to an event of pygame."""
-        if event.type == pygame.QUIT:
-            self.close()
-        elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
-            self._key(key_name(event), event.type == pygame.KEYDOWN)
-        elif event.type == pygame.MOUSEWHEEL:
-            self.view.zoom(event.y, *self._mouse)
-            self.following = False
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button in (1, 2, 3):
-            self._press(event.pos, event.button)
-        elif event.type == pygame.MOUSEMOTION:
-            self._mouse = event.pos
-            self._drag(event)
-            return
-        elif event.type == pygame.MOUSEBUTTONUP:
-            self._release(event.pos, event.button)
-        self._stale = True
-
-    def _key(self, name: str, down: bool) -> None:
-        listener = getattr(self.hands, "key", None)
-        if (listener is not None and listener(name, down)) or not down:
-            return
-        for control in self.controls:
-            if name in control.keys:
-                getattr(self, control.action)()
-                return
-
-    def _press(self, place: tuple[int, int], button: int) -> None:
-        strip = self._canvas.strip_at(place)
-        self._pressed = ("strip", strip) if strip is not None else ("map", place)
-        if strip is not None:
-            self._click_strip(place)
-
-    def _drag(self, event: Any) -> None:
-        if self._pressed is None or not any(event.buttons):
-            return
-        kind, start = self._pressed
-        if kind == "strip":
-            self._click_strip(event.pos)
-        elif kind == "drag" or max(abs(event.pos[k] - start[k]) for k in (0, 1)) > _CLICK:
-            if kind == "map":
-                dx, dy = event.pos[0] - start[0], event.pos[1] - start[1]
-            else:
-                dx, dy = event.rel
-            self._pressed = "drag", start
-            self.following = False
-            self.view.pan(dx, dy)
-        self._stale = True
-
-    def _release(self, place: tuple[int, int], button: int) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is None or pressed[0] != "map":
-            return
-        cell = self.view.cell_at(*place) if self._canvas.on_map(place) else None
-        if cell is None:
-            if self._canvas.on_map(place):
-                self.chosen = None
-            return
-        listener = getattr(self.hands, "cell", None)
-        if listener is None or not listener(*cell, button):
-            self._choose_at(*cell)
-
-    def _click_strip(self, place: tuple[int, int]) -> None:
-        strip, x, width = self._canvas.in_strip(self._pressed[1], place)
-        if hasattr(strip, "click"):
-            strip.click(x, width)
-
-    def _choose_at(self, row: int, col: int) -> None:
-        """The first agent of a cell; the next one of it when one is chosen already."""
-        slots = self.show.scene(self.world).agents_at(row, col)
-        if self.chosen in slots:
-            self.chosen = slots[(slots.index(self.chosen) + 1) % len(slots)]
-        else:
-            self.chosen = slots[0] if slots else None
-        if self.chosen is None:
-            self.following = False
-
-    # --- controls ---
-
-    def pause(self) -> None:
-        """Stand still, or go on."""
-        self.paused = not self.paused
-        self._due = time.perf_counter()
-
-    def one_step(self) -> None:
-        """Do one step and stand still."""
-        self.paused = self._single = True
-
-    def slower(self) -> None:
-        """Half as fast."""
-        self.speed = max(self.speed / 2, _SLOWEST)
-        self._due = time.perf_counter()
-
-    def faster(self) -> None:
-        """Twice as fast."""
-        self.speed = min(self.speed * 2, _FASTEST)
-        self._due = time.perf_counter()
-
-    def reset(self) -> None:
-        """Start anew."""
-        self.show.reset()
-
-    def next_world(self) -> None:
-        """Show the next world."""
-        self.world = (self.world + 1) % self.show.num_worlds
-
-    def previous_world(self) -> None:
-        """Show the previous world."""
-        self.world = (self.world - 1) % self.show.num_worlds
-
-    def next_agent(self) -> None:
-        """Choose the next agent that lives."""
-        scene = self.show.scene(self.world)
-        acting = np.flatnonzero(scene.alive & np.isin(scene.team, list(scene.team_names)))
-        if len(acting):
-            last = -1 if self.chosen is None else self.chosen
-            later = acting[acting > last]
-            self.chosen = int(later[0] if len(later) else acting[0])
-
-    def follow(self) -> None:
-        """Keep the chosen agent in the middle, or let go."""
-        if self.chosen is None:
-            self.next_agent()
-        self.following = self.chosen is not None and not self.following
-
-    def fit(self) -> None:
-        """Show the whole grid."""
-        self.following = False
-        self.view.fit()
-
-    def help(self) -> None:
-        """Show or hide the keys."""
-        self.helping = not self.helping
-
-    def quit(self) -> None:
-        """Close the help, or else the window."""
-        if self.helping:
-            self.helping = False
-        else:
-            self.close()
+            self.stale = False
 
 
 def view(

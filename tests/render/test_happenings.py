@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from abmarl.render import Scene, draw, frame
+from abmarl.render.attacks import FLASH
 from abmarl.render.layout import layout
 from abmarl.render.mapview import MapView
 from abmarl.render.sight import Sight
 from abmarl.render.sprites import INK, team_color
-from abmarl.render.surface import _FLASH, BACKGROUND, pixels_of, pygame
+from abmarl.render.surface import BACKGROUND, pixels_of, pygame
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -33,13 +34,13 @@ def scene_of(sim, agents, **changes):
 def test_an_attack_is_a_line_from_attacker_to_target(sim, agent):
     agents = [agent((1, 0)), agent((1, 3), "blue")]
     image = frame(scene_of(sim, agents, attacks=np.array([[0, 1]])))
-    widths = [count(cell_of(image, 1, col), _FLASH) for col in range(5)]
+    widths = [count(cell_of(image, 1, col), FLASH) for col in range(5)]
     assert widths[1] > widths[2] > 100  # it gets narrower towards its target
     assert widths[3] > 100  # the star
     assert widths[4] == 0
-    assert all(count(cell_of(image, row, col), _FLASH) == 0 for row in (0, 2) for col in range(5))
+    assert all(count(cell_of(image, row, col), FLASH) == 0 for row in (0, 2) for col in range(5))
     plain = frame(scene_of(sim, agents))
-    assert count(plain, _FLASH) == 0
+    assert count(plain, FLASH) == 0
 
 
 def test_a_miss_is_a_ring_around_the_attacker(sim, agent):
@@ -49,7 +50,7 @@ def test_a_miss_is_a_ring_around_the_attacker(sim, agent):
         for pairs in ([], [[0, -1]])
     )
     changed = (plain != missed).any(axis=-1)
-    assert count(missed, _FLASH) == 0
+    assert count(missed, FLASH) == 0
     assert 50 < changed.sum() < 500
     assert not (cell_of(plain, 1, 1) == cell_of(missed, 1, 1)).all()
 
@@ -58,7 +59,7 @@ def test_an_attack_within_a_cell_ends_at_the_one_that_is_hit(sim, agent):
     agents = [agent((1, 2)), agent((1, 2), "blue")]
     cell = cell_of(frame(scene_of(sim, agents, attacks=np.array([[0, 1]]))), 1, 2)
     half = cell.shape[1] // 2
-    assert count(cell[:, half:], _FLASH) > count(cell[:, :half], _FLASH) > 0
+    assert count(cell[:, half:], FLASH) > count(cell[:, :half], FLASH) > 0
 
 
 def test_a_death_fades(sim, agent):

@@ -11,7 +11,7 @@ from abmarl.examples import shipped
 from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.managers import AllStepManager
 from abmarl.render import Recorder
-from abmarl.render.surface import _FLASH
+from abmarl.render.attacks import FLASH
 from tests.gridworld.small import act, battle
 from tests.render.test_frames import details, only
 
@@ -54,11 +54,11 @@ def test_attacks_flash(tmp_path):
     sim = battle()
     with Recorder(sim, tmp_path / "film.png") as recorder:
         sim.reset(seed=0)
-        assert not has(recorder.capture(), _FLASH)
+        assert not has(recorder.capture(), FLASH)
         sim.step({"red0": act(1)})
-        assert has(recorder.capture(), _FLASH)
+        assert has(recorder.capture(), FLASH)
         sim.step({})
-        assert not has(recorder.capture(), _FLASH)
+        assert not has(recorder.capture(), FLASH)
 
 
 def test_two_who_watch_see_the_same(tmp_path):
@@ -70,7 +70,7 @@ def test_two_who_watch_see_the_same(tmp_path):
     ):
         sim.step({"red0": act(1)})
         for recorder in (one, other):
-            assert has(recorder.capture(), _FLASH)
+            assert has(recorder.capture(), FLASH)
 
 
 def test_a_world_of_many(tmp_path):

@@ -348,6 +348,33 @@ def test_run_keeps_to_the_pace(dummy, many):
     assert 0.03 < np.median(gaps) < 0.1
 
 
+def test_a_show_that_is_over_can_be_reset(dummy):
+    sim = battle()
+    sim.reset(seed=0)
+
+    class Short(SimulationShow):
+        can_step = can_reset = True
+        left, asked = 2, 0
+
+        def step(self):
+            self.asked += 1
+            if self.asked == 8:
+                event = pygame.event.Event(pygame.KEYDOWN, key=pygame.K_r, unicode="r")
+                pygame.event.post(event)
+            if self.asked > 20:
+                viewer.close()
+            self.left -= 1
+            return self.left >= 0
+
+        def reset(self):
+            self.left = 5
+
+    viewer = Viewer(Short(sim), speed=500)
+    viewer.run()
+    assert viewer.show.left < 0
+    assert viewer.show.asked > 20
+
+
 def test_update_keeps_to_the_pace_and_waits_while_paused(dummy):
     sim = battle()
     sim.reset(seed=0)
