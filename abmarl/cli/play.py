@@ -15,7 +15,7 @@ from abmarl.cli.windows import needs_screen, needs_window
 
 EXAMPLES = {
     "abmarl play team-battle": "the first agent is yours; h shows the keys",
-    "abmarl play pacman --agent pacman0 --fps 4": "in real time, four steps a second",
+    "abmarl play pacman --agent pacman --fps 4": "in real time, four steps a second",
     "abmarl play team-battle --agent agent0 --agent agent1": "two people on one keyboard",
     "abmarl play foragers-and-hunters --group hunter --opponents forager=heuristic "
     "--save game.npz": "order a whole group, and keep the game as demonstrations",

@@ -68,8 +68,9 @@ def tiles(
         top, left = number // across * height, number % across * width
         board[top : top + window.shape[0], left : left + window.shape[1]] = window
         whose[top : top + window.shape[0], left : left + window.shape[1]] = number
-    board = board[:-1, :-1]
+    board, whose = board[:-1, :-1], whose[:-1, :-1]
     row, col = np.nonzero(board)
+    whose[board == _BETWEEN] = -1
     owner = [None if k < 0 else windows[k][:2] for k in whose[row, col].tolist()]
     ids = ["" if one is None else f"seen by {groups[one[0]].ids[one[1]]}" for one in owner]
     kinds, look = np.unique(board[row, col], return_inverse=True)

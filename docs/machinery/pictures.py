@@ -46,7 +46,7 @@ class Take(NamedTuple):
 
 
 FILMS = {
-    "team-battle": Take(seed=2),
+    "team-battle": Take({"red": "heuristic", "blue": "heuristic"}, seed=2),
     "predator-prey-resources": Take({"predator": "heuristic", "prey": "heuristic"}, seed=1),
     "foraging": Take(seed=3, steps=90),
     "foragers-and-hunters": Take(seed=1),
@@ -136,7 +136,7 @@ def replaying() -> None:
     rollout.observations["red"]["position_centered_encoding"][40, 0] = 0
     show = ReplayShow(sim, rollout)
     viewer = Viewer(show, hands=desk, strips=[Rewards(show), Timeline(show)], paused=True)
-    show.go(48)
+    show.go(show.replay.moments.of_step(41))
     _write("replaying-record.png", viewer)
 
 
