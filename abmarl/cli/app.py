@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
+from abmarl.cli import analyze, debug, listing, make_runnable, rollout, train, visualize
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
-from abmarl.cli.rollout import EXAMPLES, rollout
 
 OK, WRONG, INTERRUPTED = 0, 2, 130
 
@@ -32,7 +32,8 @@ app = typer.Typer(
     epilog=epilog(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
-            "abmarl rollout --help": "what else it can do",
+            "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
+            "abmarl train --help": "what else a command can do",
         }
     ),
 )
@@ -65,7 +66,18 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
     return run_it
 
 
-app.command(epilog=epilog(EXAMPLES), no_args_is_help=True)(stoppable(rollout))
+# name -> the command and examples of it.
+COMMANDS = {
+    "rollout": (rollout.rollout, rollout.EXAMPLES),
+    "train": (train.train, train.EXAMPLES),
+    "debug": (debug.debug, debug.EXAMPLES),
+    "visualize": (visualize.visualize, visualize.EXAMPLES),
+    "analyze": (analyze.analyze, analyze.EXAMPLES),
+    "make-runnable": (make_runnable.make_runnable, make_runnable.EXAMPLES),
+    "list": (listing.list_everything, listing.EXAMPLES),
+}
+for name, (command, examples) in COMMANDS.items():
+    app.command(name, epilog=epilog(examples), no_args_is_help=name != "list")(stoppable(command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -97,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
             return OK
-        command = "abmarl rollout" if arguments[0] == "rollout" else "abmarl"
+        command = f"abmarl {arguments[0]}" if arguments[0] in COMMANDS else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 
 

@@ -108,7 +108,9 @@ def from_params(params: Any, path: str, module: types.ModuleType) -> Experiment:
     check_known(about, EXPERIMENT_KEYS, f"{name}: params['experiment']")
     title, creator = about.get("title"), about.get("sim_creator")
     if not isinstance(title, str) or not title.strip():
-        raise ExperimentError(f"{name}: params['experiment']['title'] must be a name, not {title!r}")
+        raise ExperimentError(
+            f"{name}: params['experiment']['title'] must be a name, not {title!r}"
+        )
     if not callable(creator):
         raise ExperimentError(
             f"{name}: params['experiment']['sim_creator'] must be a function that returns the "
@@ -168,9 +170,7 @@ def as_batched(value: Any, what: str) -> Any:
         return "episodes"
     if value in ("episodes", "columns"):
         return value
-    raise ExperimentError(
-        f"{what} must be False, True, 'episodes' or 'columns', not {value!r:.60}"
-    )
+    raise ExperimentError(f"{what} must be False, True, 'episodes' or 'columns', not {value!r:.60}")
 
 
 def _config(config: Any, name: str, where: str, path: str) -> Any:

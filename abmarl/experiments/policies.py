@@ -124,7 +124,9 @@ def _specs(given: Any, where: str) -> dict[str, tuple[Any, Any, Any, Any]]:
             f"{where} must be a dict of id to (None, observation_space, action_space, {{}}), not "
             f"{given!r:.80}"
         )
-    return {str(policy_id): _spec(spec, f"{where}[{policy_id!r}]") for policy_id, spec in given.items()}
+    return {
+        str(policy_id): _spec(spec, f"{where}[{policy_id!r}]") for policy_id, spec in given.items()
+    }
 
 
 def _spec(spec: Any, where: str) -> tuple[Any, Any, Any, Any]:

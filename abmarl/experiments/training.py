@@ -22,8 +22,11 @@ MOST_IDLE = 3
 """Iterations without a sampled step after which the workers are given up."""
 
 
-class TrainingStopped(Exception):
-    """Training could not go on; what is told of it is the message."""
+NOTE = "finishing this iteration and keeping a checkpoint; Ctrl-C again stops at once"
+
+
+class TrainingStopped(ExperimentError):
+    """Training could not go on."""
 
 
 class Run:
@@ -85,7 +88,9 @@ class Run:
         Raises:
             TrainingStopped: the disk is full, or the simulation or an algorithm fails.
         """
-        with contextlib.closing(Logs(self.results.folder)) as logs, deferred_interrupt() as stop:
+        with self._room():
+            opened = Logs(self.results.folder)
+        with contextlib.closing(opened) as logs, deferred_interrupt(NOTE) as stop:
             with display(self.plan.title, self.iteration) as progress:
                 while not stop and self.reason is None:
                     began = time.monotonic()

@@ -1,5 +1,6 @@
 """From the keys of an experiment file to what RLlib understands."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.algorithms import make_config
-from abmarl.experiments.codec import Codec
 from abmarl.experiments.environment import EnvCreator, codecs_of, learners_of
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import Experiment
@@ -19,9 +19,10 @@ from abmarl.experiments.keys import (
     check_known,
     nearest,
 )
-from abmarl.experiments.policies import DEFAULT, Policies, policies_of
+from abmarl.experiments.policies import Policies, policies_of
 from abmarl.experiments.results import base_folder
 from abmarl.experiments.stop import stop_criteria
+from abmarl.managers import AllStepManager
 
 ENV_NAME = "abmarl experiment"
 """Under this name the simulation of the experiment is registered with Ray."""
@@ -119,7 +120,7 @@ def _from_keys(experiment: Experiment, plan: Plan) -> None:
     if plan.horizon is not None:
         plan.lines.append(f"horizon={plan.horizon} -> episodes are truncated after as many steps")
     multiagent = given.get("multiagent") or {}
-    policies, codecs = _policies(experiment, multiagent, f"{name}['multiagent']")
+    policies = _policies(experiment, multiagent, f"{name}['multiagent']")
     if multiagent:
         plan.lines.append(
             f"multiagent -> multi_agent(policies={sorted(policies.spaces)}), the mapping function "
@@ -145,7 +146,7 @@ def _from_config(experiment: Experiment, plan: Plan) -> None:
             "policies": config.policies,
             "policy_mapping_fn": config.policy_mapping_fn,
         }
-    policies, _ = _policies(experiment, multiagent, f"{name}.multi_agent")
+    policies = _policies(experiment, multiagent, f"{name}.multi_agent")
     if config.env is not None:
         # Whoever sets the environment also decides what its spaces look like.
         plan.multiagent = _for_scripts(policies)
@@ -164,12 +165,9 @@ def settable(config: Any, key: str) -> bool:
     )
 
 
-def _policies(
-    experiment: Experiment, multiagent: Mapping[str, Any], where: str
-) -> tuple[Policies, dict[str, Codec]]:
+def _policies(experiment: Experiment, multiagent: Mapping[str, Any], where: str) -> Policies:
     agents = learners_of(experiment.manager())
-    codecs = codecs_of(agents)
-    return policies_of(multiagent, agents, codecs, where), codecs
+    return policies_of(multiagent, agents, codecs_of(agents), where)
 
 
 def _install(
@@ -191,10 +189,11 @@ def _install(
                 )
     _refuse_shared_simulation(creator, experiment, plan)
     register_env(ENV_NAME, creator)
-    config.environment(ENV_NAME, env_config=experiment.env_config)
+    config.environment(ENV_NAME, env_config={} if experiment.batched else experiment.env_config)
     config.multi_agent(
         policies={
-            policy_id: PolicySpec(None, *spaces, {}) for policy_id, spaces in policies.spaces.items()
+            policy_id: PolicySpec(None, *spaces, {})
+            for policy_id, spaces in policies.spaces.items()
         },
         policy_mapping_fn=policies.mapping,
         policies_to_train=to_train,
@@ -217,6 +216,41 @@ def _install(
             )
         )
     plan.multiagent = _for_scripts(policies)
+    if experiment.batched:
+        _sample_in_batches(experiment, plan)
+
+
+def _sample_in_batches(experiment: Experiment, plan: Plan) -> None:
+    """Let the engine step many worlds at once."""
+    from abmarl.external.rllib import batched
+
+    name = os.path.basename(experiment.path)
+    manager = experiment.manager()
+    if type(manager) is not AllStepManager:
+        raise ExperimentError(
+            f"{name}: {type(manager).__name__} cannot be run in batches, where everybody acts in "
+            f"every step; use AllStepManager, or leave out params['experiment']['batched']"
+        )
+    worlds = plan.config.num_envs_per_env_runner
+    horizon = plan.horizon or getattr(experiment.make_sim(), "horizon", None)
+    try:
+        batched(
+            plan.config,
+            manager.sim,
+            mode=experiment.batched,
+            horizon=horizon,
+            order="random" if manager.randomize_action_input else "fixed",
+            **({"num_envs": worlds} if worlds > 1 else {}),
+        )
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise ExperimentError(
+            f"{name}: cannot be run in batches: {error}\n"
+            f"leave out params['experiment']['batched'] to step one world at a time"
+        ) from error
+    plan.lines.append(
+        f"batched={experiment.batched!r} -> {plan.config.num_envs_per_env_runner} worlds at once "
+        f"per env runner"
+    )
 
 
 def _for_scripts(policies: Policies) -> dict[str, Any]:
@@ -249,7 +283,7 @@ def _refuse_shared_simulation(creator: EnvCreator, experiment: Experiment, plan:
     """Several simulations in a process must not be one and the same."""
     config = plan.config
     evaluated = config.evaluation_interval and not config.evaluation_num_env_runners
-    if config.num_envs_per_env_runner == 1 and not evaluated or experiment.batched:
+    if (config.num_envs_per_env_runner == 1 and not evaluated) or experiment.batched:
         return
     if creator.make_sim(dict(experiment.env_config)) is not creator.make_sim(
         dict(experiment.env_config)
@@ -314,3 +348,10 @@ def _count(value: Any, key: str, name: str) -> int:
             f"{name}: params['ray_tune'][{key!r}] must be a number of iterations, not {value!r:.60}"
         )
     return value
+
+
+def processes(plan: Plan) -> int:
+    """How many processors Ray has to have for a plan: its workers, and one for the rest."""
+    config = plan.config
+    runners = config.num_env_runners + (config.evaluation_num_env_runners or 0)
+    return math.ceil(runners * config.num_cpus_per_env_runner) + config.num_learners + 1
