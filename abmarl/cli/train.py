@@ -68,7 +68,7 @@ def train(
     settings = list(set_ or [])
     with for_the_user():
         # Ray and torch come in here; before, OMP_NUM_THREADS must be set.
-        from abmarl.experiments.ray_session import prepare
+        from abmarl.experiments.ray_session import hush, prepare
 
         prepare()
         from abmarl.experiments.experiment import read
@@ -81,6 +81,8 @@ def train(
             settings = [*results.about.get("set", []), *settings]
         experiment = read(file if file is not None else results.experiment)
         apply_settings(experiment, settings)
+        if not wants_traceback():
+            hush()
         if smoke:
             from abmarl.experiments.smoke import try_out
 

@@ -10,7 +10,8 @@ from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.keys import check_known, nearest
 from abmarl.sim.spaces import to_gymnasium
 
-DEFAULT = "default_policy"
+ONLY = "policy"
+"""The policy of all agents where the file names none."""
 MULTIAGENT_KEYS = ("policies", "policy_mapping_fn", "policies_to_train", "count_steps_by")
 
 
@@ -73,7 +74,7 @@ def policies_of(
             none.
     """
     check_known(multiagent, MULTIAGENT_KEYS, where)
-    specs = _specs(multiagent.get("policies", {DEFAULT: None}), f"{where}['policies']")
+    specs = _specs(multiagent.get("policies", {ONLY: None}), f"{where}['policies']")
     mapping = _mapping(multiagent.get("policy_mapping_fn"), specs, where)
     found = Policies({}, mapping)
     raw: dict[str, tuple[str, Any, Any]] = {}

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -25,17 +26,18 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
         ConnectionError: there is no Ray at RAY_ADDRESS.
     """
     prepare()
+    if not noisy:
+        hush()
     ray = load("ray", "rllib", "abmarl train")
     if ray.is_initialized():
         yield
         return
-    address = os.environ.get("RAY_ADDRESS")
-    settings = {} if address else {"num_cpus": max(num_cpus, len(os.sched_getaffinity(0)))}
-    settings |= {"include_dashboard": False} if not address else {}
+    address, settings = os.environ.get("RAY_ADDRESS"), {}
+    if not address:
+        cpus = max(num_cpus, len(os.sched_getaffinity(0)))
+        settings = {"num_cpus": cpus, "include_dashboard": False}
     level = logging.INFO if noisy else logging.ERROR
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(level)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.nullcontext() if noisy else _no_stderr():
         # Ray announces what will change in its future versions.
         warnings.simplefilter("ignore", FutureWarning)
         ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
@@ -54,3 +56,25 @@ def prepare() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+
+def hush() -> None:
+    """Let Ray and RLlib tell errors only; they warn of what they are going to change."""
+    load("ray.rllib", "rllib", "abmarl train")  # which sets the levels of its own
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+@contextlib.contextmanager
+def _no_stderr() -> Iterator[None]:
+    """Silence what is not written by Python: Ray's core says on stderr that it will be silent."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

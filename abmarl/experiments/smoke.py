@@ -44,6 +44,7 @@ def try_out(experiment: Experiment, settings: Sequence[str], noisy: bool = False
                 run.train()
             finally:
                 run.close()
+            plan.config.num_env_runners = 0  # the network is what matters
             again = Run(plan, run.results)
             try:
                 again.restore(*run.results.checkpoint())

@@ -9,7 +9,6 @@ import numpy as np
 from abmarl.experiments.codec import Codec
 from abmarl.experiments.environment import codecs_of, learners_of
 from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.policies import DEFAULT
 from abmarl.extras import load
 
 MODULES = Path("learner_group", "learner", "rl_module")
@@ -76,7 +75,7 @@ class TrainedPolicies:
         observation: Any,
         state: None = None,
         *,
-        policy_id: str = DEFAULT,
+        policy_id: str | None = None,
         explore: bool | None = None,
         **ignored: Any,
     ) -> Any:
@@ -85,7 +84,7 @@ class TrainedPolicies:
         Args:
             observation: as the simulation gives it.
             state: must be None, policies without memory are supported.
-            policy_id: whose action.
+            policy_id: whose action; may be left out where there is one policy for all.
             explore: draw from the distribution; False: the likeliest; None: as this object says.
             **ignored: what RLlib's method takes beyond.
 
@@ -135,7 +134,9 @@ class TrainedPolicies:
         """Seed the draws of actions."""
         self._torch.manual_seed(seed)
 
-    def _compute(self, observations: list, policy_id: str, explore: bool | None) -> list:
+    def _compute(self, observations: list, policy_id: str | None, explore: bool | None) -> list:
+        if len(self._codecs) == 1 and policy_id in (None, "default_policy"):
+            (policy_id,) = self._codecs
         if policy_id not in self._codecs:
             raise ValueError(
                 f"there is no policy {policy_id!r}; there are {', '.join(map(repr, self._codecs))}"

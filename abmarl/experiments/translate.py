@@ -61,6 +61,10 @@ def translate(experiment: Experiment) -> Plan:
     Raises:
         ExperimentError: a key or value of the file is not as it should be.
     """
+    from ray import cloudpickle
+
+    # Workers cannot import the file as a module: what it defines reaches them as it is.
+    cloudpickle.register_pickle_by_value(experiment.module)
     name = os.path.basename(experiment.path)
     tune, lines = experiment.tune, []
     stop = stop_criteria(tune.get("stop", {}), f"{name}: params['ray_tune']['stop']", lines)
