@@ -21,6 +21,12 @@ def make_sim(config=None):
 
 team_of = {agent_id: TEAMS[agent.encoding - 1] for agent_id, agent in make_sim().agents.items()}
 
+
+def policy_mapping_fn(agent_id, *args, **kwargs):
+    """The policy of an agent's team."""
+    return team_of[agent_id]
+
+
 config = (
     PPOConfig()
     .env_runners(num_env_runners=0, num_envs_per_env_runner=64)
@@ -32,7 +38,7 @@ config = (
         entropy_coeff=0.01,
     )
     .rl_module(model_config={"fcnet_hiddens": [64, 64]})
-    .multi_agent(policies=set(TEAMS), policy_mapping_fn=lambda agent_id, *_, **__: team_of[agent_id])
+    .multi_agent(policies=set(TEAMS), policy_mapping_fn=policy_mapping_fn)
 )
 
 params = {

@@ -85,6 +85,26 @@ class EnvCreator:
         return ConvertedEnv(MultiAgentWrapper(manager, horizon))
 
 
+def check_env(env: ConvertedEnv, steps: int = 20) -> None:
+    """Play some steps with random actions, so that what fails does so here and not in a worker.
+
+    Raises:
+        Exception: whatever the simulation raises.
+        ValueError: an observation does not lie in its space.
+    """
+    obs, _ = env.reset(seed=0)
+    for space in env.action_spaces.values():
+        space.seed(0)
+    done: dict[str, bool] = {}
+    for _ in range(steps):
+        actions = {key: env.action_spaces[key].sample() for key in obs if not done.get(key)}
+        obs, _, terminateds, truncateds, _ = env.step(actions)
+        done = {key: terminateds[key] or truncateds[key] for key in terminateds}
+        if done["__all__"]:
+            obs, _ = env.reset()
+            done = {}
+
+
 def codecs_of(agents_spaces: dict[str, tuple[Any, Any]]) -> dict[str, Codec]:
     """A codec for every agent; agents that share their spaces share it.
 

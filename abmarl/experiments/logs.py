@@ -11,7 +11,7 @@ import numpy as np
 
 from abmarl.experiments.results import PROGRESS_FILE
 
-# The rest of what RLlib reports is about its own parts.
+# The rest of what RLlib reports is about its own parts, as are the times of its connectors.
 KEPT = (
     "training_iteration", "time_total_s", "time_this_iter_s", "timers", "env_runners", "learners",
     "evaluation",
@@ -91,6 +91,8 @@ class Logs:
 
 
 def _flatten(value: Any, path: str, found: dict[str, float]) -> None:
+    if "connector" in path:
+        return
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _flatten(inner, f"{path}/{key}" if path else str(key), found)

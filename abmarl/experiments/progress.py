@@ -13,25 +13,24 @@ from abmarl.rollout.progress import readable_rate
 LINE_EVERY = 5.0  # seconds between two lines in a log
 
 
-def display(title: str, iteration: int) -> "Lines":
+def display(title: str) -> "Lines":
     """The display that suits where stdout goes.
 
     Args:
         title: of the experiment.
-        iteration: iterations done before.
 
     Returns:
         A context manager with ``update(result, seconds, share)``.
     """
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        return Table(title, iteration)
-    return Lines(title, iteration)
+        return Table(title)
+    return Lines(title)
 
 
 class Lines:
     """A line for the first and the last iteration, and for those in between that come slowly."""
 
-    def __init__(self, title: str, iteration: int) -> None:
+    def __init__(self, title: str) -> None:
         self.title = title
         self.figures = Figures()
         self._said = -math.inf
@@ -98,7 +97,6 @@ class Figures:
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._first_share: float | None = None
-        self._steps = 0.0
 
     def of(self, result: Mapping[str, Any], seconds: float, share: float) -> dict[str, str]:
         """Name -> value, in the order in which they are shown."""
@@ -113,9 +111,8 @@ class Figures:
                 shown[f"return of {policy_id}"] = _number(float(value))
         shown["episode length"] = _number(value_at(runners, "episode_len_mean"))
         shown["episodes"] = f"{int(value_at(runners, 'num_episodes_lifetime') or 0):,}"
-        steps = sum(map(float, runners.get("num_module_steps_sampled_lifetime", {}).values()))
-        shown["speed"] = readable_rate(max(steps - self._steps, 0), seconds, "agent-steps") or "-"
-        self._steps = steps
+        steps = sum(map(float, runners.get("num_module_steps_sampled", {}).values()))
+        shown["speed"] = readable_rate(steps, seconds, "agent-steps") or "-"
         shown["time left"] = self._left(share)
         return shown
 

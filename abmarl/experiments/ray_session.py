@@ -36,7 +36,7 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
     if not address:
         cpus = max(num_cpus, len(os.sched_getaffinity(0)))
         settings = {"num_cpus": cpus, "include_dashboard": False}
-    level = logging.INFO if noisy else logging.ERROR
+    level = logging.INFO if noisy else logging.CRITICAL
     with warnings.catch_warnings(), contextlib.nullcontext() if noisy else _no_stderr():
         # Ray announces what will change in its future versions.
         warnings.simplefilter("ignore", FutureWarning)
@@ -59,11 +59,14 @@ def prepare() -> None:
 
 
 def hush() -> None:
-    """Let Ray and RLlib tell errors only; they warn of what they are going to change."""
+    """Let Ray and RLlib tell nothing: they warn of what they are going to change, and of workers.
+
+    What matters is told by those who use them.
+    """
     load("ray.rllib", "rllib", "abmarl train")  # which sets the levels of its own
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager

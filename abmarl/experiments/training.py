@@ -18,8 +18,8 @@ from abmarl.experiments.stop import reached, share_done
 from abmarl.experiments.translate import Plan
 from abmarl.rollout.interrupt import deferred_interrupt
 
-MOST_IDLE = 3
-"""Iterations without a sampled step after which the workers are given up."""
+MOST_IDLE = 120.0
+"""Seconds without a sampled step after which the workers are given up. A new one needs up to 30."""
 
 
 NOTE = "finishing this iteration and keeping a checkpoint; Ctrl-C again stops at once"
@@ -50,8 +50,8 @@ class Run:
         self.checkpoint: Path | None = None
         self.interrupted = False
         self.reason: str | None = None
-        self._idle = 0
         self._steps: float | None = None
+        self._seconds_before = 0.0
         self._algorithm = build(plan.config)
 
     def close(self) -> None:
@@ -76,6 +76,7 @@ class Run:
                 f"were policies or spaces changed since?"
             ) from error
         self.iteration, self.checkpoint = number, checkpoint
+        self._seconds_before = float(self.results.last_row().get("time_total_s") or 0)
 
     def train(self, on_result: Callable[[Mapping[str, Any]], None] | None = None) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
@@ -91,10 +92,12 @@ class Run:
         with self._room():
             opened = Logs(self.results.folder)
         with contextlib.closing(opened) as logs, deferred_interrupt(NOTE) as stop:
-            with display(self.plan.title, self.iteration) as progress:
+            with display(self.plan.title) as progress:
                 while not stop and self.reason is None:
                     began = time.monotonic()
-                    result = self._iterate()
+                    result = self._iterate(stop)
+                    if result is None:
+                        break
                     with self._room():
                         logs.write(result)
                     progress.update(
@@ -134,29 +137,36 @@ class Run:
         self.checkpoint = target
         return target
 
-    def _iterate(self) -> dict[str, Any]:
-        try:
-            result = self._algorithm.train()
-        except Exception as error:
-            raise TrainingStopped(
-                f"training stopped in iteration {self.iteration + 1}: {first_line(error)}\n"
-                f"{self._kept()}"
-            ) from error
-        self.iteration += 1
-        result["training_iteration"] = self.iteration
-        self._refuse_to_idle(result)
-        return result
+    def _iterate(self, stop: Any) -> dict[str, Any] | None:
+        """One iteration; None where it was interrupted before anything was sampled.
 
-    def _refuse_to_idle(self, result: Mapping[str, Any]) -> None:
-        """End when workers fail again and again, which RLlib would try for ever."""
-        steps = result.get("env_runners", {}).get("num_env_steps_sampled_lifetime")
-        self._idle = self._idle + 1 if steps == self._steps else 0
-        self._steps = steps
-        if self._idle >= MOST_IDLE:
-            raise TrainingStopped(
-                f"nothing was sampled in {MOST_IDLE} iterations: the workers fail, try with "
-                f"--set num_workers=0 to see why\n{self._kept()}"
-            )
+        Without workers RLlib's iterations are empty, until new ones have taken their place: these
+        do not count.
+        """
+        began = time.monotonic()
+        while True:
+            try:
+                result = self._algorithm.train()
+            except Exception as error:
+                raise TrainingStopped(
+                    f"training stopped in iteration {self.iteration + 1}: {first_line(error)}\n"
+                    f"{self._kept()}"
+                ) from error
+            steps = result.get("env_runners", {}).get("num_env_steps_sampled_lifetime")
+            if steps != self._steps:
+                self._steps = steps
+                self.iteration += 1
+                result["training_iteration"] = self.iteration
+                result["time_total_s"] += self._seconds_before
+                return result
+            if stop:
+                return None
+            if time.monotonic() - began > MOST_IDLE:
+                raise TrainingStopped(
+                    f"nothing was sampled for {MOST_IDLE:.0f} s, the workers fail: try with "
+                    f"--set num_workers=0 to see why\n{self._kept()}"
+                )
+            time.sleep(1.0)
 
     @contextlib.contextmanager
     def _room(self) -> Iterator[None]:
@@ -195,12 +205,19 @@ def build(config: Any) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, or the error that it was raised from within a worker, on one line."""
-    cause = getattr(error, "cause", None)
-    while isinstance(cause, BaseException):
-        error, cause = cause, getattr(cause, "cause", None)
+    """What an error says, or the one that it was raised from, in a worker maybe, on one line."""
+    cause = _cause(error)
+    while cause is not None:
+        error, cause = cause, _cause(cause)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    within = getattr(error, "cause", None)  # Ray's errors have it
+    if isinstance(within, BaseException):
+        return within
+    return None if str(error) else error.__cause__ or error.__context__
 
 
 def start(experiment: Experiment, plan: Plan, overrides: list[str]) -> Run:

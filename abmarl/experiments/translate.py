@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.algorithms import make_config
-from abmarl.experiments.environment import EnvCreator, codecs_of, learners_of
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.environment import EnvCreator, check_env, codecs_of, learners_of
+from abmarl.experiments.execute import ExperimentError, told_where
 from abmarl.experiments.experiment import Experiment
 from abmarl.experiments.keys import (
     RENAMED,
@@ -85,8 +85,8 @@ def translate(experiment: Experiment) -> Plan:
     else:
         _from_config(experiment, plan)
     _limit_runners(plan)
-    if plan.config.log_level == "WARN":  # RLlib's default, which warns of what it is going to drop
-        plan.config.log_level = "ERROR"
+    if plan.config.log_level == "WARN":  # RLlib's default; None leaves the logs as they are
+        plan.config.log_level = None
     return plan
 
 
@@ -192,6 +192,9 @@ def _install(
                     f"the policies are {', '.join(map(repr, policies.spaces))}"
                 )
     _refuse_shared_simulation(creator, experiment, plan)
+    if not experiment.batched:
+        with told_where(experiment.path):
+            check_env(creator(experiment.env_config))
     register_env(ENV_NAME, creator)
     config.environment(ENV_NAME, env_config={} if experiment.batched else experiment.env_config)
     config.multi_agent(
