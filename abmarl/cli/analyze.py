@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.errors import UserError, for_the_user, wants_traceback
 from abmarl.cli.options import Checkpoint, Debug, Seed
 
 EXAMPLES = {
@@ -51,7 +51,7 @@ def analyze(
                 raise UserError(f"{script} has no function run(sim, trainer)")
             from abmarl.experiments.replay import load_replay
 
-            replay = load_replay(results, checkpoint)
+            replay = load_replay(results, checkpoint, wants_traceback())
             if seed is not None:
                 replay.trainer.seed(seed)
                 replay.manager.reset(seed=seed)

@@ -1,6 +1,6 @@
 """``abmarl list``: what there is to run, and what was run."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,13 +37,12 @@ def list_everything(
     return 0
 
 
-def _line(results: object) -> str:
-    row = results.last_row()
-    iteration = row.get("training_iteration") or 0
-    returned = row.get("env_runners/episode_return_mean")
-    told = f"return {float(returned):,.2f}" if returned else "no episode ended"
+def _line(results: Any) -> str:
+    values = results.last_values()
+    returned = values.get("env_runners/episode_return_mean")
+    told = "no episode ended" if returned is None else f"return {returned:,.2f}"
     checkpoints = len(results.checkpoints())
     return (
-        f"{results.folder.name}: {int(float(iteration)):,} iterations, {told}, "
+        f"{results.folder.name}: {values.get('training_iteration', 0):,.0f} iterations, {told}, "
         f"{checkpoints} checkpoint{'' if checkpoints == 1 else 's'}"
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.errors import UserError, for_the_user, wants_traceback
 from abmarl.cli.options import Checkpoint, Debug, Seed
 
 EXAMPLES = {
@@ -72,7 +72,7 @@ def visualize(
             )
         from abmarl.experiments.replay import load_replay
 
-        replay = load_replay(results, checkpoint)
+        replay = load_replay(results, checkpoint, wants_traceback())
         if seed is not None:
             replay.trainer.seed(seed)
         for episode in range(episodes):

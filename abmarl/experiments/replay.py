@@ -6,7 +6,7 @@ from typing import Any
 from abmarl.experiments.environment import codecs_of, learners_of
 from abmarl.experiments.experiment import Experiment, read
 from abmarl.experiments.policies import AgentMapping, policies_of
-from abmarl.experiments.ray_session import prepare
+from abmarl.experiments.ray_session import hush, prepare
 from abmarl.experiments.results import Results
 from abmarl.experiments.settings import apply_settings
 from abmarl.experiments.trainer import TrainedPolicies
@@ -32,18 +32,21 @@ class Replay:
     trainer: TrainedPolicies
 
 
-def load_replay(results: Results, checkpoint: int | None = None) -> Replay:
+def load_replay(results: Results, checkpoint: int | None = None, noisy: bool = False) -> Replay:
     """Load an experiment from its results folder. Its file is executed.
 
     Args:
         results: the folder.
         checkpoint: iteration of the checkpoint; None for the last one.
+        noisy: whether RLlib may print warnings.
 
     Raises:
         ExperimentError: there is no such checkpoint, or it does not fit the file.
     """
-    prepare()
     iteration, folder = results.checkpoint(checkpoint)
+    prepare()
+    if not noisy:
+        hush()
     experiment = read(results.experiment)
     apply_settings(experiment, results.about.get("set", []))
     manager = experiment.manager()

@@ -1,5 +1,6 @@
 """The folder of a training run: where it is, and what is in it."""
 
+import contextlib
 import csv
 import json
 import os
@@ -152,14 +153,14 @@ class Results:
         """Where the checkpoint of an iteration goes."""
         return self.folder / f"{CHECKPOINT}{iteration:06d}"
 
-    def last_row(self) -> dict[str, str]:
-        """The last line of the log, by column; empty without one."""
-        try:
+    def last_values(self) -> dict[str, float]:
+        """Column of the log -> the last number in it."""
+        found: dict[str, float] = {}
+        with contextlib.suppress(FileNotFoundError):
             with (self.folder / PROGRESS_FILE).open(newline="", encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-        except OSError:
-            return {}
-        return rows[-1] if rows else {}
+                for row in csv.DictReader(file):
+                    found.update((key, float(value)) for key, value in row.items() if value)
+        return found
 
     def _check_ray(self) -> None:
         from importlib.metadata import version

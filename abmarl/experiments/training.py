@@ -76,7 +76,7 @@ class Run:
                 f"were policies or spaces changed since?"
             ) from error
         self.iteration, self.checkpoint = number, checkpoint
-        self._seconds_before = float(self.results.last_row().get("time_total_s") or 0)
+        self._seconds_before = self.results.last_values().get("time_total_s", 0.0)
 
     def train(self, on_result: Callable[[Mapping[str, Any]], None] | None = None) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
