@@ -79,7 +79,7 @@ def batched(
         reason = reason or "its policy_mapping_fn needs the episode"
     else:
         policies = _with_spaces(policies, worlds, policy_of)
-        reason = reason or _recurrent(config, policies)
+        reason = reason or _recurrent(config, policies, masks)
     if mode == "columns":
         _check_columns(config)
     if reason and masks:
@@ -142,12 +142,16 @@ def _check_columns(config: AlgorithmConfig) -> None:
 
 
 def _one_world(setting: Setting) -> Worlds:
+    sim = setting.make()
+    if not hasattr(sim, "vectorize"):
+        raise TypeError(
+            f"batched needs a simulation that vectorises, got {type(sim).__name__}; give the "
+            f"simulation itself, or train one world at a time with MultiAgentWrapper"
+        )
     try:
         return Worlds(setting, seed=0, num_envs=1)
     except TypeError as error:
-        raise TypeError(
-            f"{error} MultiAgentWrapper trains any simulation, one world at a time."
-        ) from error
+        raise TypeError(f"{error} MultiAgentWrapper trains it one world at a time.") from error
 
 
 def _specs(policies: Any) -> dict[str, PolicySpec]:
@@ -190,13 +194,21 @@ def _needs_stock_runner(config: AlgorithmConfig) -> str | None:
     return None
 
 
-def _recurrent(config: AlgorithmConfig, policies: dict[str, PolicySpec]) -> str | None:
+def _recurrent(config: AlgorithmConfig, policies: dict[str, PolicySpec], masks: bool) -> str | None:
     """Why the modules cannot be played in batches: some of them have states."""
     spaces: dict = {
         key: (spec.observation_space, spec.action_space) for key, spec in policies.items()
     }
     asked = config.copy(copy_frozen=False).multi_agent(policies=policies)
-    modules = asked.get_multi_rl_module_spec(spaces=spaces, inference_only=True).build()
+    try:
+        modules = asked.get_multi_rl_module_spec(spaces=spaces, inference_only=True).build()
+    except ValueError as error:
+        if not masks:
+            raise
+        raise ValueError(
+            "masks=True needs modules that take masks: set module_class to RLlib's "
+            "ActionMaskingTorchRLModule, or the like, in config.rl_module"
+        ) from error
     stateful = [key for key, module in modules.items() if module.is_stateful()]
     return f"the module of policy {stateful[0]!r} is recurrent" if stateful else None
 

@@ -70,7 +70,9 @@ def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[s
     if not isinstance(module, ValueFunctionAPI):
         return columns
     tails = tree.map_structure(tensor, *(rows.tails for _, rows in parts))
-    values, tail_values = _values(module, columns[Columns.OBS]), _values(module, tails)
+    # Modules with action masks take the observations of the batch apart, and count on that having
+    # happened before they are trained on it.
+    values, tail_values = _values(module, columns), _values(module, {Columns.OBS: tails})
     found, first, first_tail = [], 0, 0
     for one, rows in parts:
         last, last_tail = first + len(rows), first_tail + int((rows.tail_of >= 0).sum())
@@ -85,8 +87,6 @@ def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[s
     return columns
 
 
-def _values(module: Any, obs: Any) -> np.ndarray:
-    # Modules with action masks take the observations apart, so they get a dict of their own.
-    given = dict(obs) if isinstance(obs, dict) else obs
+def _values(module: Any, batch: dict[str, Any]) -> np.ndarray:
     with torch.no_grad():
-        return module.compute_values({Columns.OBS: given}).cpu().numpy()
+        return module.compute_values(batch).cpu().numpy()

@@ -64,6 +64,12 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
             },
         )
 
+    def make_module(self) -> None:
+        """Make the modules, in evaluation mode: to switch there and back is as slow as to act."""
+        super().make_module()
+        if self.module is not None:
+            self.module.foreach_module(_evaluate)
+
     def _map_agents(self) -> None:
         """Find out who plays whom, anew when the mapping function has been replaced."""
         if self._mapping_fn is self.config.policy_mapping_fn:
@@ -231,6 +237,11 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
 
 # Columns of modules that are of no use beyond the step.
 _NOT_KEPT = (Columns.EMBEDDINGS,)
+
+
+def _evaluate(policy: str, module: Any) -> None:
+    if isinstance(module, torch.nn.Module):
+        module.eval()
 
 
 def _array(values: Any) -> np.ndarray:

@@ -74,6 +74,8 @@ class EpisodeBuilder:
             length = last - first
             began = int(story.agent_t[agent_id][worlds[k]]) if chunks.carried[chunk] else 0
             single = SingleAgentEpisode(
+                # The same in all chunks, by which replay buffers put them together.
+                f"{episode.id_}/{agent_id}",
                 agent_id=agent_id,
                 module_id=policy,
                 multi_agent_episode_id=episode.id_,

@@ -83,7 +83,6 @@ class MultiAgentWrapper(MultiAgentEnv):
         Returns:
             Observations and infos of the agents that act first, by id.
         """
-        super().reset(seed=seed, options=options)
         self._running = False
         obs = self.sim.reset() if seed is None else self.sim.reset(seed=seed)
         self._length = 0
@@ -98,7 +97,8 @@ class MultiAgentWrapper(MultiAgentEnv):
 
         Returns:
             Observations, rewards, terminateds, truncateds and infos by agent id; the third and the
-            fourth hold ``"__all__"`` too.
+            fourth hold ``"__all__"`` too. At the time limit the fourth holds ``"__all__"`` for all
+            agents that are truncated.
 
         Raises:
             ValueError, TypeError: an action comes from an agent that must not act or does not lie
@@ -114,7 +114,9 @@ class MultiAgentWrapper(MultiAgentEnv):
             self._add_those_who_wait(obs, rewards, dones, infos)
         self._running = not (all_done or late)
         terminateds = {agent_id: bool(done) or all_done for agent_id, done in dones.items()}
-        truncateds = {agent_id: late and not ended for agent_id, ended in terminateds.items()}
+        # RLlib takes an episode for terminated in which every agent has a flag of its own, and then
+        # does not bootstrap: at the time limit "__all__" speaks for those who are truncated.
+        truncateds = {key: False for key, ended in terminateds.items() if ended or not late}
         return (
             obs,
             {agent_id: float(reward) for agent_id, reward in rewards.items()},

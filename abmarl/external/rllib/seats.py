@@ -33,8 +33,11 @@ class Part:
     def put(self, arrays: dict[str, np.ndarray], rows: np.ndarray, values: np.ndarray) -> None:
         """Write values into some of their rows."""
         array = arrays[self.group]
-        world, agent = np.divmod(rows, len(self.agent_ids))
-        array[world, agent if self.columns is None else self.columns[agent]] = values
+        if self.columns is None:
+            array.reshape(-1, *array.shape[2:])[rows] = values
+        else:
+            world, agent = np.divmod(rows, len(self.agent_ids))
+            array[world, self.columns[agent]] = values
 
 
 class Seats:

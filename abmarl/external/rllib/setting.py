@@ -1,7 +1,6 @@
 """What `batched` is asked for, as env runners get it."""
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +33,7 @@ class Setting:
 
     def make(self) -> Any:
         """The simulation: itself, or a new one where there is a function."""
-        sim: Any | Callable = self.sim
-        return sim if hasattr(sim, "agents") else sim()
+        return self.sim() if callable(self.sim) else self.sim
 
     def vectorize(self, seed: int | None = None, num_envs: int | None = None) -> Any:
         """The worlds, `num_envs` of them."""
