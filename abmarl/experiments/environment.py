@@ -99,7 +99,7 @@ def check_env(env: ConvertedEnv, steps: int = 20) -> None:
     for _ in range(steps):
         actions = {key: env.action_spaces[key].sample() for key in obs if not done.get(key)}
         obs, _, terminateds, truncateds, _ = env.step(actions)
-        done = {key: terminateds[key] or truncateds[key] for key in terminateds}
+        done = {key: one or truncateds.get(key, False) for key, one in terminateds.items()}
         if done["__all__"]:
             obs, _ = env.reset()
             done = {}

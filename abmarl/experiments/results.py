@@ -1,6 +1,5 @@
 """The folder of a training run: where it is, and what is in it."""
 
-import contextlib
 import csv
 import json
 import os
@@ -156,8 +155,9 @@ class Results:
     def last_values(self) -> dict[str, float]:
         """Column of the log -> the last number in it."""
         found: dict[str, float] = {}
-        with contextlib.suppress(FileNotFoundError):
-            with (self.folder / PROGRESS_FILE).open(newline="", encoding="utf-8") as file:
+        path = self.folder / PROGRESS_FILE
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     found.update((key, float(value)) for key, value in row.items() if value)
         return found

@@ -85,6 +85,9 @@ def translate(experiment: Experiment) -> Plan:
     else:
         _from_config(experiment, plan)
     _limit_runners(plan)
+    for policy_id in plan.config.algorithm_config_overrides_per_module:
+        # RLlib keeps what it makes of them, and cannot make it once the configuration is frozen.
+        plan.config.get_config_for_module(policy_id)
     if plan.config.log_level == "WARN":  # RLlib's default; None leaves the logs as they are
         plan.config.log_level = None
     return plan

@@ -149,19 +149,19 @@ def test_returns_of_pg_are_those_of_whole_episodes(ray_session):  # noqa: F811
     config.train_batch_size = 40
     config.multi_agent(policies={"p"}, policy_mapping_fn=lambda *args, **kwargs: "p")
     algorithm = config.build_algo()
+    expected = []
     try:
-        episodes = algorithm.env_runner.sample()
+        episodes = [algorithm.env_runner.sample()[0] for _ in range(5)]
+        for episode in episodes:
+            assert episode.is_done
+            rewards = episode.agent_episodes["walker"].get_rewards()
+            steps = range(len(rewards))
+            expected += [rewards[t:] @ 0.5 ** np.arange(len(rewards) - t) for t in steps]
         learner = algorithm.learner_group._learner
         batch = learner._learner_connector(
-            rl_module=learner.module, batch={}, episodes=list(episodes), shared_data={},
-        )["p"]  # fmt: skip
+            rl_module=learner.module, batch={}, episodes=episodes, shared_data={}
+        )["p"]
     finally:
         algorithm.stop()
-    expected = []
-    for episode in episodes:
-        (walker,) = episode.agent_episodes.values()
-        assert walker.is_done
-        rewards = walker.get_rewards()
-        expected += [rewards[t:] @ 0.5 ** np.arange(len(rewards) - t) for t in range(len(rewards))]
     targets = batch[Postprocessing.VALUE_TARGETS][batch[Columns.LOSS_MASK]].numpy()
     np.testing.assert_allclose(targets, expected, atol=1e-6)
