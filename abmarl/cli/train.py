@@ -23,7 +23,7 @@ def train(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             show_default=False,
             help="An experiment file: Python, with `params`. It is executed. May be left out with "
             "--resume, which has a copy.",
