@@ -1,6 +1,6 @@
 """What batched training with RLlib must show, measured in one run: ``python -m benchmarks.rllib``.
 
-PPO on the team battle: 24 agents, 4 policies, networks of 2 x 64, one epoch, minibatches of 1,024
+PPO on the team battle: 24 agents, 4 policies, networks of 2 x 64, one epoch, minibatches of 2,048
 rows, no remote env runner. RLlib's own env runner plays 24 worlds one by one through
 `MultiAgentWrapper`, `batched` 256 worlds as arrays. All take turns, so that whatever else the
 machine does meets them alike.
@@ -24,7 +24,7 @@ from abmarl.external.rllib import batched
 
 HORIZON = 200
 # Worlds and steps of each per iteration.
-SIZES = {"stock": (24, 64), "episodes": (256, 32), "columns": (256, 32)}
+SIZES = {"stock": (24, 88), "episodes": (256, 32), "columns": (256, 32)}
 WANTED = {"episodes": 8, "columns": 12, "sampling": 20}
 
 
@@ -34,7 +34,7 @@ def algorithm(name):
     config = (
         PPOConfig()
         .env_runners(num_env_runners=0)
-        .training(train_batch_size_per_learner=worlds * steps, minibatch_size=1024, num_epochs=1)
+        .training(train_batch_size_per_learner=worlds * steps, minibatch_size=2048, num_epochs=1)
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[64, 64]))
         .debugging(seed=1, log_level="ERROR")
     )

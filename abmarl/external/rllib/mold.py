@@ -51,7 +51,8 @@ class Mold:
             actions, rewards: ``[steps, ...]``.
             outputs: further columns of the module, likewise.
         """
-        infos = [{} for _ in range(len(rewards) + 1)]
+        # One dict for all of them: as many as there are rows would keep the collector busy.
+        infos = [{}] * (len(rewards) + 1)
         model = self._model
         if model is None or model.extra_model_outputs.keys() != outputs.keys():
             self._model = model = self._made(obs, infos, actions, rewards, outputs)
