@@ -11,6 +11,7 @@ from ray.rllib.connectors.connector_v2 import ConnectorV2
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
 from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from abmarl.examples import shipped
 from abmarl.external.rllib import BatchedEnvRunner, ColumnBatch, ColumnsToTrainBatch, batched
@@ -372,3 +373,32 @@ def masked(mode="episodes"):
         .debugging(seed=3)
     )
     return batched(config, skirmish, mode=mode, num_envs=4, horizon=HORIZON, masks=True)
+
+
+def test_a_step_that_fails(runner, monkeypatch):
+    runner.config.fault_tolerance(restart_failed_sub_environments=True)
+    first = runner.env
+    calls = []
+
+    def fail(actions):
+        calls.append(actions)
+        raise RuntimeError("the rules broke")
+
+    monkeypatch.setattr(first, "step", fail)
+    episodes = runner.sample(num_timesteps=40, explore=True)
+    assert len(calls) == 1
+    assert runner.env is not first
+    assert sum(map(len, episodes)) == 40
+
+
+def test_counting_by_agents(runner):
+    runner.config.multi_agent(count_steps_by="agent_steps")
+    episodes = runner.sample(num_timesteps=50, explore=True)
+    played = sum(len(one) for episode in episodes for one in episode.agent_episodes.values())
+    assert 50 <= played < 50 + 3 * 4
+
+
+@pytest.mark.parametrize("name", ["team-battle", "multi-maze-navigation"])
+def test_single_worlds_of_a_setting_pass_the_checks_of_rllib(name):
+    config = small(shipped[name], num_envs=1)
+    check_multiagent_environments(StockEnv(config.env_config))

@@ -7,9 +7,9 @@ import numpy as np
 import tree
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
-from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 from ray.rllib.env.utils.infinite_lookback_buffer import InfiniteLookbackBuffer as Buffer
 
+from abmarl.external.rllib.mold import Mold
 from abmarl.external.rllib.recorder import Rows
 from abmarl.external.rllib.seats import Seats
 from abmarl.external.rllib.story import Chunks, Story
@@ -39,6 +39,10 @@ class EpisodeBuilder:
         self._seats = seats
         self._spaces = observation_spaces, action_spaces
         self._policy_of, self._mapping_fn = policy_of, mapping_fn
+        self._molds = {
+            agent_id: Mold(agent_id, policy, observation_spaces[agent_id], action_spaces[agent_id])
+            for agent_id, policy in policy_of.items()
+        }
 
     def build(self, rows: dict[str, Rows], story: Story) -> list[MultiAgentEpisode]:
         """The episodes that ended, in the order of time, then those that go on."""
@@ -66,36 +70,26 @@ class EpisodeBuilder:
         worlds, agents = seats.world_of[slots], seats.agent_of[slots]
         held = chunks.holding(worlds, steps[firsts])
         terminated, truncated = rows.terminated[order[lasts]], rows.truncated[order[lasts]]
+        lengths = (chunks.last - chunks.first).tolist()
         for k, chunk in enumerate(held.tolist()):
             if chunk not in found:
                 found[chunk] = self._episode(chunks, chunk)
             episode, agent_id = found[chunk], seats.agent_ids[agents[k]]
             first, last = int(firsts[k]), int(lasts[k]) + 1
-            length = last - first
             began = int(story.agent_t[agent_id][worlds[k]]) if chunks.carried[chunk] else 0
-            single = SingleAgentEpisode(
-                # The same in all chunks, by which replay buffers put them together.
-                f"{episode.id_}/{agent_id}",
-                agent_id=agent_id,
-                module_id=policy,
-                multi_agent_episode_id=episode.id_,
-                observations=Buffer(_part(obs, first + k, last + k + 1)),
-                infos=Buffer([{} for _ in range(length + 1)]),
-                actions=Buffer(actions[first:last]),
-                rewards=Buffer(rewards[first:last]),
-                extra_model_outputs={key: Buffer(a[first:last]) for key, a in columns.items()},
-                terminated=bool(terminated[k]),
-                truncated=bool(truncated[k]),
-                t_started=began,
-                len_lookback_buffer=0,
+            episode.agent_episodes[agent_id] = self._molds[agent_id].cast(
+                episode.id_,
+                began,
+                (bool(terminated[k]), bool(truncated[k])),
+                _part(obs, first + k, last + k + 1),
+                actions[first:last],
+                rewards[first:last],
+                {key: array[first:last] for key, array in columns.items()},
             )
-            single.observation_space = self._spaces[0][agent_id]
-            single.action_space = self._spaces[1][agent_id]
-            episode.agent_episodes[agent_id] = single
             episode.agent_t_started[agent_id] = began
-            skipped = int(chunks.last[chunk] - chunks.first[chunk]) - length
+            skipped = [episode.SKIP_ENV_TS_TAG] * (lengths[chunk] - (last - first))
             episode.env_t_to_agent_t[agent_id] = Buffer(
-                [*range(began, began + length + 1), *[episode.SKIP_ENV_TS_TAG] * skipped]
+                [*range(began, began + last - first + 1), *skipped]
             )
             if truncated[k] and steps[last - 1] + 1 == chunks.last[chunk]:
                 episode.is_terminated, episode.is_truncated = False, True
