@@ -4,12 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from abmarl.experiments.codec import Codec
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import manager_of
+from abmarl.extras import load
 from abmarl.sim.agents import is_agent
+
+MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
+
+from abmarl.experiments.codec import Codec  # noqa: E402 - after the message about a missing Ray
 
 
 class ConvertedEnv(MultiAgentEnv):

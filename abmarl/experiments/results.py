@@ -10,6 +10,7 @@ from typing import Any
 
 from abmarl import __version__
 from abmarl.experiments.execute import ExperimentError
+from abmarl.extras import load
 
 RUN_FILE = "run.json"
 PROGRESS_FILE = "progress.csv"
@@ -163,10 +164,11 @@ class Results:
         return found
 
     def _check_ray(self) -> None:
-        from importlib.metadata import version
-
-        made, here = self.about.get("ray"), version("ray")
-        if made is not None and made.split(".")[:2] != here.split(".")[:2]:
+        made = self.about.get("ray")
+        if made is None:
+            return
+        here = load("ray", "rllib", "abmarl.experiments").__version__
+        if made.split(".")[:2] != here.split(".")[:2]:
             raise ExperimentError(
                 f"{self.folder.name} was trained with Ray {made}, here is {here}: "
                 f"pip install 'ray[rllib]=={made}', or train anew"

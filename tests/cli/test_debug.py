@@ -18,11 +18,9 @@ params = {
 
 def test_episodes_are_written_down(abmarl, tmp_path):
     (tmp_path / "walk.py").write_text(FILE)
-    told = []
+    told, env = [], {"HOME": str(tmp_path)}
     for _ in range(2):
-        done = abmarl(
-            "debug", "walk.py", "-n", 2, "-s", 5, "--seed", 3, env={"HOME": str(tmp_path)}
-        )
+        done = abmarl("debug", "walk.py", "-n", 2, "-s", 5, "--seed", 3, env=env)
         assert (done.code, done.err) == (0, "")
         (folder,) = (tmp_path / "abmarl_results").iterdir()
         assert done.out == f"wrote {folder}\n"

@@ -40,7 +40,7 @@ params = {
     },
     "verbose": 2,
     "config": {
-        "env": "walk", "horizon": 10, "env_config": {"a": 1}, "num_workers": 0, "lr": 0.01,
+        "env": "walk", "horizon": 10, "env_config": {"a": 1}, "num_workers": 0, "lr": 0.001,
         "train_batch_size": 100, "seed": 1,
         "multiagent": {"policies": {"walker": None}, "policy_mapping_fn": mapping},
     },
@@ -169,7 +169,7 @@ def test_analysis(at_home, home):
     )
     assert (first.code, first.err) == (0, "")
     lines = first.out.splitlines()
-    assert lines[0] == "5 ['agent0', 'agent1'] 0.01"
+    assert lines[0] == "5 ['agent0', 'agent1'] 0.001"
     assert lines[2:] == [
         "True", "True 500", "True", "['agent0', 'agent1']",
         "there is no policy 'nobody'; there are 'walker'",

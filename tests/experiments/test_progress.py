@@ -39,3 +39,13 @@ def test_lines(capsys):
     # The first at once, the last in the end, the others come too quickly.
     assert [line.split(",")[0] for line in out] == ["iteration 1", "iteration 3"]
     assert "return 1,234.50, episode length -, episodes 17, speed 600 agent-steps/s" in out[0]
+
+
+def test_table(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with progress.Table("Walk") as shown:
+        shown.update(result(4, {"red": 2.0, "[blue]": -1.0}), 1.0, 0.0)
+    out = capsys.readouterr().out
+    assert "Walk" in out
+    assert "1,234.50" in out
+    assert "return of [blue]" in out

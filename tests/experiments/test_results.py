@@ -2,11 +2,13 @@
 
 import csv
 import json
+import sys
 
 import pytest
 
 from abmarl import __version__
 from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.ray_session import hush
 from abmarl.experiments.results import Results, base_folder, earlier
 
 
@@ -106,3 +108,13 @@ def test_logs(results):
         "env_runners/episode_return_mean": -1.5,
     }  # fmt: skip
     assert list(results.folder.glob("events.out.tfevents.*"))
+
+
+def test_without_ray(results, monkeypatch):
+    (results.folder / "checkpoint_000001").mkdir()
+    results.remember(experiment="walk.py", ray="2.60.0")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"needs ray: pip install 'abmarl\[rllib\]'"):
+        results.checkpoint()
+    with pytest.raises(ImportError, match=r"abmarl train needs ray: pip install"):
+        hush()
