@@ -3,6 +3,9 @@
 PYTHON ?= python3
 # not taken from the environment: set-up and clean wipe it
 VENV   := .venv
+CORE   := .venv-core
+CORE_TESTS := algs external gridworld managers policies rollout sim trainers test_existing_code.py \
+    test_extras.py test_packaging.py
 # more arguments for pytest: make test PYTEST_ARGS="-x tests/sim"
 PYTEST_ARGS ?=
 # arguments for the check of the ratios: make bench-check BENCH_ARGS="--only move"
@@ -17,7 +20,7 @@ SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
+.PHONY: help demo docs test test-core test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +61,19 @@ docs: $(VENV)/.docs ## build the documentation into out/docs/; needs Python 3.11
 test: $(VENV)/.test ## run the tests, but for the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# An environment of its own with nothing but what abmarl needs and what runs tests.
+$(CORE)/.test: $(SETUP)
+	@echo "setup: $(CORE), without any of the optional libraries"
+	@$(PYTHON) -m venv --clear $(CORE)
+	@$(CORE)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	    --constraint constraints.txt --upgrade pip setuptools
+	@PYTHONWARNINGS=ignore $(CORE)/bin/python -m pip --no-input install --quiet --no-build-isolation \
+	    --constraint constraints.txt --editable . pytest hypothesis
+	@touch $@
+
+test-core: $(CORE)/.test ## run the tests of what works without any optional library
+	$(CORE)/bin/python -m pytest $(addprefix tests/,$(CORE_TESTS)) $(PYTEST_ARGS)
+
 test-nojit: $(VENV)/.test ## run the kernel tests uncompiled, which finds reads out of range
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels tests/naive $(PYTEST_ARGS)
 
@@ -87,5 +103,5 @@ format: $(VENV)/.test ## mend style and format
 	$(BIN)/ruff format .
 
 clean: ## remove .venv, out and all caches in this folder
-	rm -rf $(VENV) out build dist *.egg-info .benchmarks .hypothesis .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(CORE) out build dist *.egg-info .benchmarks .hypothesis .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,8 +1,8 @@
 """What is raced against what: every entry of ``CONTESTS`` makes one ratio.
 
 The kernels are raced against the plain implementations in ``reference.py``, on the same worlds, the
-vectorised simulation against the single one, two threads against one, and a small world against a
-large one.
+vectorised simulation against the single one, two threads against one, a small world against a
+large one, and Gymnasium's vector environment against the vectorised simulation in it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +11,11 @@ import numpy as np
 
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
+from benchmarks.adapted import ParallelPlay, gymnasium_play
 from benchmarks.interleaved import Contest
 from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage
-from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
+from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd, field
 
 WORLDS = 256
 WALLS = {"walls": 6, "blocking": True}
@@ -222,6 +223,11 @@ def large_world():
     return contest
 
 
+def parallel_env():
+    """A battle with dicts in and out through PettingZoo, against one vectorised world."""
+    return Contest(_steps(ParallelPlay(field()), HORIZON), _steps(Play(field(), 1), HORIZON))
+
+
 class _Full:
     """One step of a world in which nobody has been killed yet."""
 
@@ -258,4 +264,6 @@ CONTESTS = {
     "two threads / one": threads,
     "blockers / none": blockers,
     "large world / small": large_world,
+    "PettingZoo / vectorised": parallel_env,
+    "Gymnasium / vectorised": gymnasium_play,
 }

@@ -8,7 +8,6 @@ printed alone.
 
 import gc
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -17,12 +16,10 @@ import time
 import tracemalloc
 from pathlib import Path
 
+from benchmarks.adapter_limits import adapters
+from benchmarks.measuring import PAIRS, WORLDS, Yardstick, rate, ratios, show
 from benchmarks.object_battle import ObjectBattle
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd
-
-WORLDS = 1024
-PAIRS = 5
-SECONDS = 2.0
 
 
 def main() -> int:
@@ -30,73 +27,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         yardstick = Yardstick.compiled(Path(folder))
         print(f"{'':<44}{'median':>12}{'min':>12}{'max':>12}  wanted")
-        for part in (rates, large_world, blockers):
+        for part in (rates, adapters, large_world, blockers):
             part(yardstick)
             # What a part leaves behind, 100,000 agents for one, is not to be freed within the next.
             gc.collect()
         starts(Path(folder))
     return 0
-
-
-class Yardstick:
-    """The hand-written program."""
-
-    def __init__(self, program):
-        self._program = program
-
-    @classmethod
-    def compiled(cls, folder):
-        """The program that ``ABMARL_YARDSTICK`` names, or None."""
-        source = os.environ.get("ABMARL_YARDSTICK")
-        if not source:
-            print("ABMARL_YARDSTICK is not set: nothing to compare with.")
-            return None
-        compiler = shutil.which("gcc")
-        if compiler is None or not Path(source).is_file():
-            raise SystemExit(f"ABMARL_YARDSTICK needs gcc and a C file, got {source!r}.")
-        program = folder / "yardstick"
-        subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
-        return cls(program)
-
-    def rate(self) -> float:
-        """Active agent-steps per second."""
-        return self._read(self._start())
-
-    def doubled(self) -> float:
-        """The sum of the rates of two at once: what two cores give just now."""
-        both = [self._start(), self._start()]
-        return sum(self._read(one) for one in both)
-
-    def _start(self):
-        command = [self._program, str(WORLDS), str(SECONDS)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    @staticmethod
-    def _read(process):
-        output, _ = process.communicate()
-        if process.returncode:
-            raise SystemExit(f"The yardstick failed with exit code {process.returncode}.")
-        return float(output)
-
-
-def rate(step, seconds=SECONDS) -> float:
-    """What ``step`` returns, summed up, per second."""
-    total = 0
-    start = time.perf_counter()
-    while True:
-        for _ in range(16):
-            total += step()
-        elapsed = time.perf_counter() - start
-        if elapsed > seconds:
-            return total / elapsed
-
-
-def show(name, values, wanted="", form="{:,.3f}"):
-    """One line of the table."""
-    found = (statistics.median(values), min(values), max(values))
-    print(
-        f"{name:<44}" + "".join(f"{form.format(v):>12}" for v in found) + f"  {wanted}", flush=True
-    )
 
 
 def rates(yardstick):
@@ -138,20 +74,14 @@ def rates(yardstick):
     show("one world with dicts, steps/s", each["single"], form="{:,.0f}")
     show("one world in the object style, steps/s", each["object"], form="{:,.0f}")
     if yardstick:
-        show("1 thread / yardstick", _ratios(found, "one", "yardstick"), ">= 0.6, aim 0.9")
-    show("2 threads / 1 thread", _ratios(found, "two", "one"), ">= 1.7")
+        show("1 thread / yardstick", ratios(found, "one", "yardstick"), ">= 0.6, aim 0.9")
+    show("2 threads / 1 thread", ratios(found, "two", "one"), ">= 1.7")
     if yardstick:
-        show(
-            "  2 yardsticks at once / 1", _ratios(found, "cores", "yardstick"), "(2 free cores: 2)"
-        )
-        per_thousand = [1000 * ratio for ratio in _ratios(found, "single", "yardstick")]
+        show("  2 yardsticks at once / 1", ratios(found, "cores", "yardstick"), "(2 free cores: 2)")
+        per_thousand = [1000 * ratio for ratio in ratios(found, "single", "yardstick")]
         show("steps with dicts per 1,000 yardstick steps", per_thousand, ">= 1")
-        per_thousand = [2500 * ratio for ratio in _ratios(found, "object", "yardstick")]
+        per_thousand = [2500 * ratio for ratio in ratios(found, "object", "yardstick")]
         show("object style, steps per 2,500 yardstick steps", per_thousand, ">= 1")
-
-
-def _ratios(found, above, below):
-    return [turn[above] / turn[below] for turn in found]
 
 
 def large_world(yardstick):
@@ -214,7 +144,7 @@ def blockers(_yardstick):
     """The team battle with walls on a tenth of the cells that do or do not hide what is behind."""
     hiding, open_ = (Play(battle(walls=6, blocking=yes), WORLDS) for yes in (True, False))
     found = [{"hiding": rate(hiding.step), "open": rate(open_.step)} for _ in range(PAIRS)]
-    show("with blockers / without", _ratios(found, "hiding", "open"), ">= 0.333")
+    show("with blockers / without", ratios(found, "hiding", "open"), ">= 0.333")
 
 
 STEP = """

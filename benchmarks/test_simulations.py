@@ -3,7 +3,8 @@
 import pytest
 
 from abmarl.examples import shipped
-from benchmarks.worlds import Play, SinglePlay, crowd
+from benchmarks.adapted import ParallelPlay
+from benchmarks.worlds import Play, SinglePlay, crowd, field
 
 every_simulation = pytest.mark.parametrize("name", list(shipped))
 sizes = pytest.mark.parametrize("worlds", [1, 64, 1024])
@@ -17,6 +18,16 @@ def test_single_step(benchmark, per_agent, warm_up, name):
     # Whole horizons, so that every benchmark sees the same mixture of early and late steps.
     acted = benchmark.pedantic(play.episodes, rounds=max(1, warm_up // 10))
     # The time is that of 200 steps and 4 resets; agents count as often as they acted.
+    per_agent(acted)
+
+
+def test_pettingzoo_step(benchmark, per_agent, warm_up):
+    pytest.importorskip("pettingzoo")
+    benchmark.group = "steps, one world of 162 agents through PettingZoo"
+    play = ParallelPlay(field(), warm_up)
+    acted = benchmark.pedantic(
+        lambda: sum(play.step() for _ in range(warm_up)), rounds=max(1, warm_up // 10)
+    )
     per_agent(acted)
 
 

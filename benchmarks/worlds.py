@@ -26,7 +26,7 @@ HORIZON = 200
 
 def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False, attack_range=1,
            observers=(PositionCenteredEncodingObserver,), attacks=BinaryAttackActor,
-           kind=TeamBattleSim):  # fmt: skip
+           kind=TeamBattleSim, view_range=3):  # fmt: skip
     """A team battle: four teams, a cell is shared within a team only.
 
     Args:
@@ -39,13 +39,18 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
         observers: What the fighters see.
         attacks: How they attack: an actor, see ``SmartGridWorldSimulation``.
         kind: The class of the simulation; one in the object style has its own components.
+        view_range: How far the fighters see.
     """
     starts = [(1, 1), (1, cols - 2), (rows - 2, 1), (rows - 2, cols - 2)]
     agents = {}
     for i in range(num_agents):
         start = {"initial_position": starts[i % 4]} if corners else {}
         agents[f"agent{i}"] = BattleAgent(
-            id=f"agent{i}", encoding=TEAMS[i % 4], attack_range=attack_range, **start
+            id=f"agent{i}",
+            encoding=TEAMS[i % 4],
+            attack_range=attack_range,
+            view_range=view_range,
+            **start,
         )
     for i in range(walls):
         agents[f"wall{i}"] = GridWorldAgent(id=f"wall{i}", encoding=WALL, blocking=blocking)
@@ -67,6 +72,11 @@ def crowd(num_agents, **kwargs):
     """A team battle on random cells of a grid of which a tenth is taken."""
     side = round((num_agents * 10) ** 0.5)
     return battle(side, side, num_agents, corners=False, **kwargs)
+
+
+def field():
+    """A battle of 162 fighters on random cells of 45 x 45, who see windows of 13 x 13."""
+    return battle(45, 45, 162, corners=False, view_range=6)
 
 
 class RunnerAgent(MovingAgent, GridObservingAgent, OrientationAgent):
@@ -114,6 +124,20 @@ def action_pool(vec) -> list:
             for name, channels in one.items()
         }
         for one in (vec.sample_actions() for _ in range(POOL))
+    ]
+
+
+def action_dicts(sim) -> list:
+    """The same for one world, by agent."""
+    vec = sim.vectorize(1, seed=0)
+    vec.reset()
+    return [
+        {
+            agent_id: {key: _plain(part[0, k]) for key, part in channels.items()}
+            for name, channels in actions.items()
+            for k, agent_id in enumerate(vec.groups[name].agent_ids)
+        }
+        for actions in action_pool(vec)
     ]
 
 
@@ -173,16 +197,7 @@ class SinglePlay:
 
     def __init__(self, sim, like=None):
         self.manager = AllStepManager(sim)
-        vec = (like or sim).vectorize(1, seed=0)
-        vec.reset()
-        self._pool = [
-            {
-                agent_id: {key: _plain(part[0, k]) for key, part in channels.items()}
-                for name, channels in actions.items()
-                for k, agent_id in enumerate(vec.groups[name].agent_ids)
-            }
-            for actions in action_pool(vec)
-        ]
+        self._pool = action_dicts(like or sim)
         self._count = 0
         self.reset(seed=0)
 

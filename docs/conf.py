@@ -1,5 +1,6 @@
 """How Sphinx builds these pages: ``make docs``."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -7,6 +8,12 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 import abmarl  # noqa: E402 - after the path is set
+
+with contextlib.suppress(ImportError):
+    # gym says farewell on import, and a build that says nothing is easier to read.
+    import gym_notices.notices
+
+    gym_notices.notices.notices.clear()
 
 project = "abmarl"
 author = "The abmarl developers"

@@ -38,6 +38,21 @@ def cross_step(action):
     return dr, dc
 
 
+@rule
+def _is_to_move(b, i, rows_of, active, fresh, moved):
+    """Whether agent i moves in its turn; without ``fresh``, its outcome is that it did not."""
+    if not fresh:
+        moved[b, i] = -1
+    return active[b, i] and rows_of[i, 0] >= 0
+
+
+@rule
+def _note(b, i, success, penalty, rewards, moved):
+    moved[b, i] = success
+    if not success:
+        rewards[b, i] += penalty[0]
+
+
 @kernel
 def move_agents(
     turns, num_turns, actions, rows_of, cross, width, pad,
@@ -57,22 +72,17 @@ def move_agents(
                 moved[b, i] = -1
         for t in range(num_turns[b]):
             i = turns[b, t]
-            if not fresh:
-                moved[b, i] = -1
-            if not active[b, i] or rows_of[i, 0] < 0:
+            if not _is_to_move(b, i, rows_of, active, fresh, moved):
                 continue
             at = rows_of[i, 0] + b * rows_of[i, 1]
             if cross:
                 dr, dc = cross_step(actions[at])
             else:
                 dr, dc = np.int64(actions[at]), np.int64(actions[at + 1])
-            if step_to(
+            success = step_to(
                 b, i, dr, dc, width, pad, cell, first, next_, top, walls, active, traits, overlap
-            ):
-                moved[b, i] = 1
-            else:
-                moved[b, i] = 0
-                rewards[b, i] += penalty[0]
+            )
+            _note(b, i, success, penalty, rewards, moved)
 
 
 @rule
@@ -108,19 +118,14 @@ def drift_agents(
                 moved[b, i] = -1
         for t in range(num_turns[b]):
             i = turns[b, t]
-            if not fresh:
-                moved[b, i] = -1
-            if not active[b, i] or rows_of[i, 0] < 0:
+            if not _is_to_move(b, i, rows_of, active, fresh, moved):
                 continue
             action = np.int64(actions[rows_of[i, 0] + b * rows_of[i, 1]])
-            if drift_to(
+            success = drift_to(
                 b, i, action, width, pad, cell, first, next_, top, walls, active, traits, overlap,
                 orientation,
-            ):  # fmt: skip
-                moved[b, i] = 1
-            else:
-                moved[b, i] = 0
-                rewards[b, i] += penalty[0]
+            )  # fmt: skip
+            _note(b, i, success, penalty, rewards, moved)
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
-from abmarl.cli import analyze, debug, listing, make_runnable, rollout, train, visualize
+from abmarl.cli import analyze, debug, evaluate, listing, make_runnable, rollout, train, visualize
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
 
@@ -32,6 +32,7 @@ app = typer.Typer(
     epilog=epilog(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
+            "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
             "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
             "abmarl train --help": "what else a command can do",
         }
@@ -69,6 +70,7 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
 # name -> the command and examples of it.
 COMMANDS = {
     "rollout": (rollout.rollout, rollout.EXAMPLES),
+    "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
     "train": (train.train, train.EXAMPLES),
     "debug": (debug.debug, debug.EXAMPLES),
     "visualize": (visualize.visualize, visualize.EXAMPLES),

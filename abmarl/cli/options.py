@@ -5,6 +5,55 @@ from typing import Annotated
 
 import typer
 
+Sim = Annotated[
+    str,
+    typer.Argument(
+        metavar="SIM",
+        show_default=False,
+        help="A shipped simulation (team-battle, predator-prey-resources, foraging, "
+        "foragers-and-hunters, reach-the-target, maze-navigation, multi-maze-navigation, "
+        "traffic-corridor, pacman, comms-blocking) or a Python file with `sim`, a function "
+        "`make_sim()`, or an experiment's `params`. The file is executed.",
+    ),
+]
+Horizon = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Longest episode in steps; 0 for no limit.")
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same run.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        show_default=False,
+        help="Threads to step with. [default: ABMARL_NUM_THREADS, else 1]",
+    ),
+]
+Order = Annotated[
+    str,
+    typer.Option(
+        metavar="fixed|random",
+        help="In which order the agents of a world act: that of the simulation, or a fresh "
+        "random one in every step.",
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Open checkpoints that can execute code (those of RLlib, and of Stable-Baselines3 "
+        "with classes of its own). Only for files that you know.",
+    ),
+]
+Sample = Annotated[
+    bool,
+    typer.Option(
+        "--sample",
+        help="Let policies from checkpoints draw their actions as in training, in place of "
+        "taking the best ones.",
+    ),
+]
+
 
 def _want_traceback(wanted: bool) -> None:
     if wanted:

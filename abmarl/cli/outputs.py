@@ -12,11 +12,14 @@ SUFFIXES = {
 }
 
 
-def check_outputs(paths: dict[str, str | None]) -> None:
+def check_outputs(
+    paths: dict[str, str | None], suffixes: dict[str, tuple[str, ...]] = SUFFIXES
+) -> None:
     """Refuse what can be refused by the names alone, and libraries that are not there.
 
     Args:
         paths: option -> path, None where the option was not given.
+        suffixes: option -> how its path may end.
 
     Raises:
         UserError: For an unknown suffix, one path for two options, or a missing library.
@@ -25,7 +28,7 @@ def check_outputs(paths: dict[str, str | None]) -> None:
     for option, path in paths.items():
         if path is None:
             continue
-        known = SUFFIXES[option]
+        known = suffixes[option]
         if not path.lower().endswith(known):
             raise UserError(f"{option} {path}: the name must end in {' or '.join(known)}")
         real = os.path.realpath(path)

@@ -61,3 +61,34 @@ def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     for label, value in rows:
         table.add_row(escape(label), escape(value))
     Console().print(table)
+
+
+def print_grid(title: str, corner: str, columns: list[str], rows: dict[str, list[str]]) -> None:
+    """Print a table of cells on stdout, framed on a terminal and plain elsewhere.
+
+    Args:
+        title: Above it.
+        corner: What its rows and columns are.
+        columns: What the columns are called.
+        rows: name of a row -> its cells.
+    """
+    if not sys.stdout.isatty():
+        lines = [[corner, *columns], *([name, *cells] for name, cells in rows.items())]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(columns) + 1)]
+        print(title)
+        for first, *rest in lines:
+            cells = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=True))
+            print("  ".join(["", f"{first:<{widths[0]}}", *cells]))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left", box=box.ROUNDED)
+    table.add_column(escape(corner), style="dim")
+    for name in columns:
+        table.add_column(escape(name), justify="right")
+    for name, cells in rows.items():
+        table.add_row(escape(name), *map(escape, cells))
+    Console().print(table)

@@ -1,12 +1,14 @@
 """``abmarl rollout``: run many worlds at once and keep, film or plot what happens."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from abmarl.cli import options
 from abmarl.cli.errors import UserError, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.policies import chosen, policy_of
 
 EXAMPLES = {
     "abmarl rollout team-battle": "1024 worlds, 500 steps, random actions; prints a table",
@@ -14,6 +16,7 @@ EXAMPLES = {
     "abmarl rollout predator-prey-resources --policy predator=heuristic --plot alive.png": (
         "hunters that hunt, and a plot of who survives"
     ),
+    "abmarl rollout foraging --policy forager=ppo.zip": "a policy that Stable-Baselines3 trained",
     "abmarl rollout my_sim.py --num-envs 64 --steps 2000 --save run.npz": (
         "your simulation; read the file with abmarl.rollout.load"
     ),
@@ -21,55 +24,28 @@ EXAMPLES = {
 
 
 def rollout(
-    sim: Annotated[
-        str,
-        typer.Argument(
-            metavar="SIM",
-            show_default=False,
-            help="A shipped simulation (team-battle, predator-prey-resources, foraging, "
-            "foragers-and-hunters, reach-the-target, maze-navigation, multi-maze-navigation, "
-            "traffic-corridor, pacman, comms-blocking) or a Python file with `sim`, a function "
-            "`make_sim()`, or an experiment's `params`. The file is executed.",
-        ),
-    ],
+    sim: options.Sim,
     num_envs: Annotated[
         int, typer.Option("--num-envs", "-n", min=1, metavar="N", help="Worlds to run at once.")
     ] = 1024,
     steps: Annotated[
         int, typer.Option("--steps", "-t", min=1, metavar="N", help="Steps of every world.")
     ] = 500,
-    horizon: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Longest episode in steps; 0 for no limit.")
-    ] = 200,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The same seed gives the same run.")
-    ] = 0,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            show_default=False,
-            help="Threads to step with. [default: ABMARL_NUM_THREADS, else 1]",
-        ),
-    ] = None,
-    order: Annotated[
-        str,
-        typer.Option(
-            metavar="fixed|random",
-            help="In which order the agents of a world act: that of the simulation, or a fresh "
-            "random one in every step.",
-        ),
-    ] = "fixed",
+    horizon: options.Horizon = 200,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    order: options.Order = "fixed",
     policy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[GROUP=]NAME",
             show_default=False,
-            help="How a group of agents acts, or all of them: random or heuristic. May be given "
-            "several times. [default: random]",
+            help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
+            "checkpoint. May be given several times. [default: random]",
         ),
     ] = None,
+    trust: options.Trust = False,
+    sample: options.Sample = False,
     save: Annotated[
         str | None,
         typer.Option(metavar="FILE.npz", help="Save every step (observations, actions, rewards)."),
@@ -117,7 +93,10 @@ def rollout(
         )
     if record_world >= num_envs:
         raise UserError(f"--record-world {record_world}: there are worlds 0 to {num_envs - 1}")
-    policies = _policies(vec, policy or [])
+    policies = {
+        group: policy_of(vec, group, names[-1], trust, sample, seed)
+        for group, names in chosen(vec, policy or []).items()
+    }
     if save:
         from abmarl.rollout.size import check_memory
 
@@ -131,21 +110,3 @@ def rollout(
     if record:
         session.film(record, record_world, fps)
     return session.run()
-
-
-def _policies(vec: Any, given: list[str]) -> dict[str, str]:
-    """``["random", "red=heuristic"]`` -> one name per group; the more particular one wins."""
-    from abmarl.rollout.policies import bind_policies
-
-    everyone = dict.fromkeys(vec.groups, "random")
-    named = {}
-    for entry in given:
-        group, equals, name = entry.rpartition("=")
-        if not equals or group == "*":
-            everyone = dict.fromkeys(vec.groups, name)
-        else:
-            named[group] = name
-    policies = {**everyone, **named}
-    with for_the_user("--policy"):
-        bind_policies(vec, policies)
-    return policies

@@ -20,7 +20,7 @@ class Session:
     Args:
         vec: The vectorised simulation.
         name: What to call it.
-        policies: group -> name of a policy.
+        policies: group -> policy, or the name of one.
         steps: Steps to do.
         save: Where the rollout goes, or None.
         plot: Where the plot goes, or None.
@@ -30,7 +30,7 @@ class Session:
         self,
         vec: Any,
         name: str,
-        policies: dict[str, str],
+        policies: dict[str, Any],
         steps: int,
         save: str | None,
         plot: str | None,

@@ -10,7 +10,7 @@ _HOME = {
     "GymWrapper": "gym",
     "GymnasiumWrapper": "gymnasium",
     "GymnasiumVectorEnv": "gymnasium",
-    "gym_to_abmarl": "gym_to_abmarl",
+    "gym_to_abmarl": "environment",
     "PettingZooParallelWrapper": "pettingzoo",
     "PettingZooAECWrapper": "pettingzoo",
     "SB3VecEnv": "sb3",

@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from abmarl.gridworld.action_blocks import ActionBlocks
 from abmarl.gridworld.actions import Actions
+
+# So many agents are read together; for fewer it takes longer than one by one.
+_MANY = 6
 
 
 class ActionReader:
@@ -13,6 +19,7 @@ class ActionReader:
         self._actors = actors
         self._actions = None
         self._channels = None
+        self._blocks = None
 
     def read(self, action_dict) -> Actions:
         """The actions of a step; the agents act in the order of the dict.
@@ -24,14 +31,22 @@ class ActionReader:
             TypeError: It is no dict.
             ValueError: An agent or channel is unknown, or an action is not in its space.
         """
-        if not isinstance(action_dict, Mapping):
+        if not isinstance(action_dict, (dict, Mapping)):
             raise TypeError(
                 f"Actions must be a dict of agent id to action, got {type(action_dict).__name__}."
             )
         if self._actions is None:
             self._prepare()
-        store = self._store
-        index = store.index
+        slots = self._blocks.put(action_dict) if len(action_dict) >= _MANY else None
+        if slots is None:
+            slots = self._read_one_by_one(action_dict)
+        slots = slots[self._store.active[0].take(slots)]
+        self._actions.turns[0, : len(slots)] = slots
+        self._actions.num_turns[0] = len(slots)
+        return self._actions
+
+    def _read_one_by_one(self, action_dict):
+        index = self._store.index
         slots = []
         for agent_id, chosen in action_dict.items():
             slot = index.get(agent_id)
@@ -56,11 +71,7 @@ class ActionReader:
             if count != len(chosen):
                 self._refuse_channel(agent_id, chosen, channels)
             slots.append(slot)
-        active = store.active[0].tolist()
-        slots = [slot for slot in slots if active[slot]]
-        self._actions.turns[0, : len(slots)] = slots
-        self._actions.num_turns[0] = len(slots)
-        return self._actions
+        return np.array(slots, np.int64)
 
     def _prepare(self):
         store = self._store
@@ -76,6 +87,7 @@ class ActionReader:
             ]
             for slot in range(store.num_agents)
         ]
+        self._blocks = ActionBlocks(store.index, self._channels)
 
     @staticmethod
     def _refuse_channel(agent_id, chosen, channels):

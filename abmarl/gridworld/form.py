@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
+_INTEGERS = {int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])}
+
 
 class Form:
     """What the entries of one channel look like for one kind of agent.
@@ -121,6 +123,49 @@ class Form:
             at += 1
         return True
 
+    def stack(self, values):
+        """Several entries as rows of an integer array [n, K].
+
+        Only of an integer space without parts.
+
+        Returns:
+            The array; None when one of them is not in the space, or they are of several kinds and
+            have to be looked at one by one.
+        """
+        if not self.shape:
+            if not set(map(type, values)) <= _INTEGERS:
+                return None
+            inside = self._least <= min(values) and max(values) <= self._most
+            return np.array(values)[:, None] if inside else None
+        array = self._stacked(values)
+        if array is None or array.dtype.kind not in "iu":
+            return None
+        array = array.reshape(len(values), -1)
+        if self.common is not None:
+            # ``array.min`` takes twice as long for few values.
+            least, most = np.minimum.reduce(array, None), np.maximum.reduce(array, None)
+            inside = least >= self._least and most <= self._most
+        else:
+            inside = ((array >= self.low) & (array <= self.high)).all()
+        return array if inside else None
+
+    def _stacked(self, values):
+        if len(self.shape) == 1:
+            # The fastest way to one array; ``casting`` lets one dtype through and no other.
+            try:
+                if set(map(len, values)) != {self.width}:
+                    return None
+                dtype = getattr(values[0], "dtype", np.int64)
+                array = np.concatenate(values, dtype=dtype, casting="no")
+            except (TypeError, ValueError, OverflowError):
+                return None
+            return array if array.ndim == 1 else None
+        if set(map(type, values)) != {np.ndarray}:
+            return None
+        if len({(one.shape, one.dtype) for one in values}) > 1 or values[0].shape != self.shape:
+            return None
+        return np.array(values)
+
     def point(self, flat, at):
         """The entry that stands at ``flat[at:]``, as a point of the space."""
         if self.parts:
@@ -145,15 +190,6 @@ class Form:
             return kind in self._kinds and value.shape == ()
         kinds = int if self.integer else int | float
         return isinstance(value, kinds) and not isinstance(value, bool)
-
-
-def is_by_entry(mask_shape, shape) -> bool:
-    """Whether action masks of a channel speak of its entries one by one.
-
-    They have the shape of an entry, with the options of each number behind it; other masks have a
-    value per choice of the whole entry.
-    """
-    return tuple(mask_shape[:-1]) == tuple(shape)
 
 
 def narrow(low, high) -> np.dtype:

@@ -8,8 +8,10 @@ import numpy as np
 from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.done.base import AnyDone
+from abmarl.gridworld.masks import AgentMasks
 from abmarl.gridworld.played import PlayedWorlds
 from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
+from abmarl.gridworld.reports import Reports
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
@@ -115,6 +117,10 @@ class SmartGridWorldSimulation(PlayedWorlds):
         self._reader = ActionReader(self._arrays, self.actors)
         self.any_done = AnyDone(self.dones, self.store)
         self._find = None
+        self._masks = AgentMasks(self._arrays, self.actors)
+        getters = ("get_obs", "get_reward", "get_done", "get_info")
+        own = all(getattr(type(self), g) is getattr(SmartGridWorldSimulation, g) for g in getters)
+        self._reports = Reports(self) if own else None
         self._done_version = self._obs_version = -1
         self._placed = False
 
@@ -182,24 +188,41 @@ class SmartGridWorldSimulation(PlayedWorlds):
 
     def get_done(self, agent_id, **kwargs) -> bool:
         """Whether the agent is done."""
-        store = self._arrays
-        if self._done_version != store.version:
-            self._find_done()
-        return self._done_list[store.index[agent_id]]
+        return self.find_done().item(self._arrays.index[agent_id])
 
     def get_all_done(self, **kwargs) -> bool:
         """Whether the simulation is done."""
-        if self._done_version != self._arrays.version:
-            self._find_done()
-        return self._over
+        self.find_done()
+        return self.any_done.worlds_done.item(0)
 
-    def _find_done(self):
-        if self._find is None:
-            self._find = Program(self.any_done.steps())
-        self._find()
-        self._done_list = self.any_done.agents_done[0].tolist()
-        self._over = self.any_done.worlds_done.item(0)
-        self._done_version = self._arrays.version
+    def action_masks(self) -> dict:
+        """Which actions would do something now: moves that are possible, attacks with a target.
+
+        Returns:
+            ``{agent id: {channel: bool array}}``, of the channels whose actors make masks; the
+            shapes are those of ``VectorSimulation.action_masks``.
+
+        Raises:
+            ValueError: Nobody is on the grid yet.
+        """
+        if not self._placed and not self.store.cell.any():
+            raise ValueError("Call reset() before action_masks().")
+        return self._masks.read()
+
+    def find_done(self) -> np.ndarray:
+        """Which agents are done, bool [N]; the next call overwrites it."""
+        if self._done_version != self._arrays.version:
+            if self._find is None:
+                self._find = Program(self.any_done.steps())
+            self._find()
+            self._done_version = self._arrays.version
+        return self.any_done.agents_done[0]
+
+    def get_outputs(self, agent_ids) -> tuple:
+        """Observations, rewards, dones and infos of several agents by id, made in one go."""
+        if self._reports is None:
+            return super().get_outputs(agent_ids)
+        return self._reports.make(tuple(agent_ids))
 
     def vectorize(self, num_envs, **kwargs):
         """Many worlds of this simulation at once.

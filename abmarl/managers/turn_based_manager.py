@@ -29,6 +29,10 @@ class TurnBasedManager(SimulationManager):
         self._last: str | None = None
         self._may_act: dict[str, None] = {}
 
+    def restart_order(self) -> None:
+        """Let the next episode begin with the first agent, whoever's turn came last."""
+        self._last = None
+
     def reset(self, **kwargs: Any) -> dict[str, Any]:
         """Start an episode.
 

@@ -1,5 +1,6 @@
 """Policies that choose by a table of values."""
 
+import os
 from abc import abstractmethod
 from typing import Any
 
@@ -92,6 +93,63 @@ class QTablePolicy(Policy):
         """The columns of the table that actions stand for, as `rows` for observations."""
         return places(self.action_space, actions, "action")
 
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the policy to a file, which `load` and `abmarl.external.load_policy` read.
+
+        The random stream is not saved.
+
+        Args:
+            path: where to, ending in ``.npz``. An earlier file is replaced when the new one is
+                whole.
+
+        Raises:
+            TypeError: the policy is of a class that a file cannot name.
+            ValueError: the path does not end in ``.npz``.
+            OSError: the file cannot be written.
+        """
+        from abmarl.rollout.table_file import save_table
+
+        kind = type(self).__name__
+        if _SAVED.get(kind) is not type(self):
+            raise TypeError(
+                f"a {kind} cannot be saved, only {' and '.join(_SAVED)} can; "
+                f"save GreedyPolicy(action_space, observation_space, q_table) in its place"
+            )
+        save_table(path, kind, self, self._numbers())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, seed: int | None = None) -> "QTablePolicy":
+        """Read a policy that `save` wrote. Reading executes nothing of the file.
+
+        Args:
+            path: the file.
+            seed: of the policy's random stream, as for `Policy`.
+
+        Returns:
+            A policy of the class that was saved.
+
+        Raises:
+            ValueError: the file is no policy, is damaged, was written by a newer version, or holds
+                a policy that is none of this class.
+            OSError: it cannot be read.
+        """
+        from abmarl.rollout.table_file import read_table
+
+        kind, arguments = read_table(path)
+        made = _SAVED.get(kind)
+        if made is None:
+            raise ValueError(f"{path} holds a {kind!r:.60}; known are {' and '.join(_SAVED)}")
+        if not issubclass(made, cls):
+            raise ValueError(f"{path} holds a {kind}: read it with {kind}.load")
+        try:
+            return made(**arguments, seed=seed)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+    def _numbers(self) -> dict[str, float]:
+        """Further arguments of the class, for `save`."""
+        return {}
+
 
 class GreedyPolicy(QTablePolicy):
     """Always the best action of the table."""
@@ -180,3 +238,9 @@ class EpsilonSoftPolicy(QTablePolicy):
         """
         best = self.q_table[self.rows(obs)].argmax(axis=-1) == self.columns(action)
         return (self._epsilon / self.q_table.shape[1] + (1 - self._epsilon) * best)[()]
+
+    def _numbers(self) -> dict[str, float]:
+        return {"epsilon": self._epsilon}
+
+
+_SAVED = {kind.__name__: kind for kind in (GreedyPolicy, EpsilonSoftPolicy)}

@@ -15,9 +15,10 @@ _HOME = {
     "picture_size": "layout",
     "Recorder": "recorder",
     "plot_alive": "plots",
+    "plot_matrix": "matrix",
 }
 
-__all__ = ["Recorder", "Scene", "draw", "frame", "picture_size", "plot_alive", "rgb"]
+__all__ = ["Recorder", "Scene", "draw", "frame", "picture_size", "plot_alive", "plot_matrix", "rgb"]
 
 
 def __getattr__(name: str):

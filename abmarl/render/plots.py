@@ -2,7 +2,8 @@
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from abmarl.extras import load
 from abmarl.render.colors import rgb
 from abmarl.render.partial import PartialFile
 
-_INK, _LINE = "#34343a", "#c4c1b9"
-_PAPER = "#faf9f6"
+INK, LINE = "#34343a", "#c4c1b9"
+PAPER = "#faf9f6"
 
 
 def plot_alive(
@@ -42,27 +43,52 @@ def plot_alive(
         OSError: the file cannot be written.
         ImportError: matplotlib is missing.
     """
-    if os.path.splitext(path)[1].lower() != ".png":
-        raise ValueError(f"cannot plot to {os.fspath(path)!r}: known suffixes: .png")
     curves = {name: np.asarray(values, dtype=np.float64) for name, values in alive.items()}
     for name, values in curves.items():
         if values.ndim != 1 or not values.size:
             raise ValueError(f"{name!r} has shape {list(values.shape)}, but must be [T] with T > 0")
     if not curves:
         raise ValueError("nothing to plot: `alive` has no team")
+
+    def draw(figure) -> None:
+        drawn = _resolved(curves, colors or {})
+        _curves(figure.add_subplot(), curves, drawn, title, xlabel, ylabel)
+        # Below the axes it can hide no curve.
+        figure.legend(
+            frameon=False, labelcolor=INK, ncols=min(len(curves), 5), loc="outside lower center"
+        )
+
+    write_png(path, draw, size, dpi)
+
+
+def write_png(
+    path: str | os.PathLike,
+    draw: Callable[[Any], None],
+    size: tuple[float, float],
+    dpi: int,
+) -> None:
+    """Draw a figure and write it; an earlier file is replaced at the end.
+
+    Args:
+        path: where the PNG goes; its folder must exist.
+        draw: draws on the matplotlib figure it is given.
+        size: width and height in inches.
+        dpi: pixels per inch.
+
+    Raises:
+        ValueError: another suffix than .png.
+        OSError: the file cannot be written.
+        ImportError: matplotlib is missing.
+    """
+    if os.path.splitext(path)[1].lower() != ".png":
+        raise ValueError(f"cannot plot to {os.fspath(path)!r}: known suffixes: .png")
     figure_class = load("matplotlib.figure").Figure
     canvas = load("matplotlib.backends.backend_agg").FigureCanvasAgg
     file = PartialFile(path)
     try:
-        figure = figure_class(figsize=size, dpi=dpi, facecolor=_PAPER, layout="constrained")
+        figure = figure_class(figsize=size, dpi=dpi, facecolor=PAPER, layout="constrained")
         canvas(figure)
-        _curves(
-            figure.add_subplot(), curves, _resolved(curves, colors or {}), title, xlabel, ylabel
-        )
-        # Below the axes it can hide no curve.
-        figure.legend(
-            frameon=False, labelcolor=_INK, ncols=min(len(curves), 5), loc="outside lower center"
-        )
+        draw(figure)
         data = io.BytesIO()
         figure.savefig(data, format="png")
         file.write(data.getvalue())
@@ -78,7 +104,7 @@ def _resolved(curves, colors) -> dict[str, tuple[float, ...]]:
 
 
 def _curves(axes, curves, colors, title: str, xlabel: str, ylabel: str) -> None:
-    axes.set_facecolor(_PAPER)
+    axes.set_facecolor(PAPER)
     for name, values in curves.items():
         steps = np.arange(len(values))
         # A single step is a point, which a line does not show.
@@ -88,13 +114,13 @@ def _curves(axes, curves, colors, title: str, xlabel: str, ylabel: str) -> None:
     top = max(float(np.nanmax(values, initial=0.0)) for values in curves.values())
     axes.set_xlim(0, max(last, 1))
     axes.set_ylim(0, 1.08 * top if top > 0 else 1)
-    axes.set_xlabel(xlabel, color=_INK)
-    axes.set_ylabel(ylabel, color=_INK)
+    axes.set_xlabel(xlabel, color=INK)
+    axes.set_ylabel(ylabel, color=INK)
     if title:
-        axes.set_title(title, loc="left", color=_INK, fontsize=12, fontweight="bold", pad=10)
-    axes.grid(color=_LINE, alpha=0.6, linewidth=0.7)
+        axes.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold", pad=10)
+    axes.grid(color=LINE, alpha=0.6, linewidth=0.7)
     axes.set_axisbelow(True)
-    axes.tick_params(colors=_INK, length=0)
+    axes.tick_params(colors=INK, length=0)
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("bottom", "left"))
-        spine.set_color(_LINE)
+        spine.set_color(LINE)

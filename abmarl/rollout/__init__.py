@@ -10,23 +10,32 @@ from abmarl.gridworld.memory import available_memory
 from abmarl.rollout.agent_policies import AgentPolicies
 from abmarl.rollout.collect import Statistics, collect, statistics
 from abmarl.rollout.columns import Rollout, RolloutGroup
+from abmarl.rollout.cross_play import CrossPlay, Match, cross_play
 from abmarl.rollout.episodes import AliveCurve, Episodes
+from abmarl.rollout.evaluation import Evaluation, evaluate
 from abmarl.rollout.file import load, save
 from abmarl.rollout.heuristic import HeuristicPolicy
+from abmarl.rollout.intervals import Interval
 from abmarl.rollout.policies import SampledActions
 from abmarl.rollout.size import rollout_nbytes
 
 __all__ = [
     "AgentPolicies",
     "AliveCurve",
+    "CrossPlay",
     "Episodes",
+    "Evaluation",
     "HeuristicPolicy",
+    "Interval",
+    "Match",
     "Rollout",
     "RolloutGroup",
     "SampledActions",
     "Statistics",
     "available_memory",
     "collect",
+    "cross_play",
+    "evaluate",
     "load",
     "rollout_nbytes",
     "save",

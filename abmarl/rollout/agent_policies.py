@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from abmarl.policies.policy import Policy
-from abmarl.rollout.channels import at, channels_of
+from abmarl.rollout.channels import at, channels_of, lowest, picked
 
 
 class AgentPolicies:
@@ -52,11 +51,11 @@ class AgentPolicies:
         Returns:
             Arrays [B, n, ...], nested as the action space.
         """
-        actions = _lowest(self.action_space, active.shape)
+        actions = lowest(self.action_space, active.shape)
         for policy, columns in self.columns.items():
             worlds, which = np.nonzero(active[:, columns])
             rows = worlds, np.asarray(columns)[which]
-            seen = _picked(observations, rows)
+            seen = picked(observations, rows)
             chosen = policy.compute_action_batch(seen, len(worlds))
             for path in self.paths:
                 at(actions, path)[rows] = at(chosen, path)
@@ -76,20 +75,3 @@ def check_spaces(policy: Policy, owner: Any, name: str) -> None:
                 f"the {side} of {name} is {theirs!r:.200}, its policy's is {ours!r:.200}; "
                 f"they must be equal"
             )
-
-
-def _lowest(space: spaces.Space, lead: tuple[int, ...]) -> Any:
-    if isinstance(space, spaces.Dict):
-        return {key: _lowest(part, lead) for key, part in space.spaces.items()}
-    if isinstance(space, spaces.Tuple):
-        return tuple(_lowest(part, lead) for part in space.spaces)
-    lowest = np.asarray(getattr(space, "start", getattr(space, "low", 0)), space.dtype)
-    return np.broadcast_to(lowest, (*lead, *space.shape)).copy()
-
-
-def _picked(nested: Any, rows: tuple[np.ndarray, np.ndarray]) -> Any:
-    if isinstance(nested, dict):
-        return {key: _picked(part, rows) for key, part in nested.items()}
-    if isinstance(nested, tuple):
-        return tuple(_picked(part, rows) for part in nested)
-    return nested[rows]

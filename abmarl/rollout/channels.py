@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 
 # The only channel of a space that is not a Dict, as ravelled and flattened simulations have them.
@@ -34,6 +35,24 @@ def at(nested: Any, path: tuple) -> Any:
     for key in path:
         nested = nested[key]
     return nested
+
+
+def lowest(space: spaces.Space, lead: tuple[int, ...]) -> Any:
+    """Arrays ``[*lead, *shape]``, nested as the space, that hold its lowest point everywhere."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = [(key, lowest(part, lead)) for key, part in _parts(space)]
+        return dict(parts) if isinstance(space, spaces.Dict) else tuple(p for _, p in parts)
+    bottom = np.asarray(getattr(space, "start", getattr(space, "low", 0)), space.dtype)
+    return np.broadcast_to(bottom, (*lead, *space.shape)).copy()
+
+
+def picked(nested: Any, rows: tuple[np.ndarray, ...]) -> Any:
+    """Some rows of nested arrays, as arrays of their own."""
+    if isinstance(nested, dict):
+        return {key: picked(part, rows) for key, part in nested.items()}
+    if isinstance(nested, tuple):
+        return tuple(picked(part, rows) for part in nested)
+    return nested[rows]
 
 
 def _parts(space: spaces.Dict | spaces.Tuple) -> list[tuple[Any, spaces.Space]]:

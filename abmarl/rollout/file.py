@@ -7,22 +7,17 @@ rollouts make equal files.
 """
 
 import contextlib
-import errno
-import json
 import os
 import platform
-import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 import abmarl
-from abmarl.gridworld.memory import readable_bytes
-from abmarl.rollout.archive import METADATA, read_arrays, write_archive
+from abmarl.rollout.archive import opened_archive, read_arrays, read_metadata, save_archive
 from abmarl.rollout.assembly import assemble, unequal
 from abmarl.rollout.columns import Rollout
-from abmarl.rollout.progress import reporter
 from abmarl.rollout.space_json import space_to_json
 
 FORMAT = "abmarl-rollout"
@@ -54,33 +49,7 @@ def save(rollout: Rollout, path: str | os.PathLike, *, progress: bool = False) -
         OSError: When it cannot be written, as on a full disk; names the path.
     """
     given, path = os.fspath(path), check_path(path)
-    temporary = f"{path}.{os.getpid()}.part"
-    arrays = rollout.arrays()
-    total = sum(array.nbytes for _, array in arrays)
-    try:
-        with (
-            open(temporary, "xb") as file,
-            reporter(f"writing {given}", total // 1_000_000, "MB", progress) as report,
-        ):
-            write_archive(file, metadata_of(rollout), arrays, report)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise OSError(
-                error.errno,
-                f"no room left on the disk for {given} ({readable_bytes(total)} before "
-                f"compression); nothing was written, free some space or choose another place",
-            ) from error
-        if error.filename in (None, temporary):
-            raise OSError(
-                error.errno, f"cannot write {given}: {error.strerror or error}"
-            ) from error
-        raise
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    save_archive(given, path, metadata_of(rollout), rollout.arrays(), progress)
 
 
 def check_path(path: str | os.PathLike) -> str:
@@ -150,45 +119,9 @@ def load(path: str | os.PathLike) -> Rollout:
         OSError: When it cannot be read.
     """
     path = os.fspath(path)
-    with open(path, "rb") as file:
-        start = file.read(4)
-        try:
-            archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile as error:
-            if start == b"PK\x03\x04":
-                raise ValueError(f"{path} is cut off: its end is missing") from error
-            raise ValueError(f"{path} is not a rollout: it is no .npz file") from error
-        with archive:
-            try:
-                metadata = _read_metadata(archive, path)
-                rollout = assemble(metadata, read_arrays(archive, path))
-            except (zipfile.BadZipFile, zipfile.zlib.error, EOFError, NotImplementedError) as error:
-                raise ValueError(f"{path} is damaged: {error}") from error
-            except KeyError as error:
-                name = error.args[0]
-                name = "/".join(name) if isinstance(name, tuple) else name
-                raise ValueError(f"{path} is not a whole rollout: {name} is missing") from error
-            except (TypeError, AttributeError) as error:
-                raise ValueError(f"{path} is damaged: {METADATA} is not in order") from error
+    with opened_archive(path, "a rollout") as archive:
+        metadata = read_metadata(archive, path, "a rollout", FORMAT, FORMAT_VERSION)
+        rollout = assemble(metadata, read_arrays(archive, path))
     for names in unequal(rollout, metadata["num_steps"], metadata["num_envs"]):
         raise ValueError(f"{path} is damaged: {'/'.join(names)} has another shape than the rest")
     return rollout
-
-
-def _read_metadata(archive: zipfile.ZipFile, path: str) -> dict[str, Any]:
-    if METADATA not in archive.namelist():
-        raise ValueError(f"{path} is not a rollout: it has no {METADATA}")
-    try:
-        metadata = json.loads(archive.read(METADATA))
-        known, number = metadata["format"] == FORMAT, int(metadata["format_version"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a rollout: its {METADATA} is not one of ours") from error
-    if not known:
-        raise ValueError(f"{path} is not a rollout: its format is {metadata['format']!r}")
-    if number > FORMAT_VERSION:
-        newer = metadata.get("versions", {}).get("abmarl", "a newer version")
-        raise ValueError(
-            f"{path} has format {number}, written by abmarl {newer}; this is abmarl "
-            f"{abmarl.__version__}, which reads up to format {FORMAT_VERSION}: please upgrade"
-        )
-    return metadata

@@ -3,6 +3,7 @@
 Those of `abmarl.policies` act for one agent; `AgentPolicies` lets them act for a group.
 """
 
+import copy
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
@@ -64,7 +65,9 @@ def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
     if policies is None:
         policies = {}
     elif not isinstance(policies, Mapping):
-        policies = dict.fromkeys(vec.groups, policies)
+        # Whoever learns which group it is bound to has to be somebody else for each.
+        bound = hasattr(policies, "bind") and not isinstance(policies, type)
+        policies = {name: copy.copy(policies) if bound else policies for name in vec.groups}
     for name in policies:
         if name not in vec.groups:
             raise ValueError(

@@ -73,6 +73,14 @@ class AgentBasedSimulation(ABC):
         Does nothing here. A simulation that draws from a stream of its own puts that back.
         """
 
+    def action_masks(self) -> dict[str, Any]:
+        """Return which actions would do something now, by agent id, as far as that is known.
+
+        Nothing is known here. A mask is a bool array with an entry per choice, or masks nested as
+        the action space.
+        """
+        return {}
+
     @abstractmethod
     def reset(self, **kwargs: Any) -> None:
         """Start an episode.
@@ -113,6 +121,25 @@ class AgentBasedSimulation(ABC):
     @abstractmethod
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
         """Return whatever else there is to say about the agent."""
+
+    def get_outputs(self, agent_ids: Iterable[str]) -> tuple[dict, dict, dict, dict]:
+        """Ask the getters about several agents.
+
+        A simulation that knows a faster way overrides this, with the same results.
+
+        Args:
+            agent_ids: whom to ask about; their rewards are 0 after that.
+
+        Returns:
+            Observations, rewards, dones and infos by id.
+        """
+        ids = tuple(agent_ids)
+        # The loops over agents run inside dict, zip and map: half the time of written-out ones.
+        obs = dict(zip(ids, map(self.get_obs, ids)))  # noqa: B905 - strict= costs time here
+        rewards = dict(zip(ids, map(self.get_reward, ids)))  # noqa: B905
+        dones = dict(zip(ids, map(self.get_done, ids)))  # noqa: B905
+        infos = dict(zip(ids, map(self.get_info, ids)))  # noqa: B905
+        return obs, rewards, dones, infos
 
 
 class DynamicOrderSimulation(AgentBasedSimulation):

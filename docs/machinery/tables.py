@@ -28,6 +28,8 @@ MEANING = {
     "two threads / one": "two threads, as a part of what two cores give at best",
     "blockers / none": "walls that hide things, against walls that do not",
     "large world / small": "10,000 agents in a world, against 1,000, per agent",
+    "PettingZoo / vectorised": "162 agents through PettingZoo, against one vectorised world",
+    "Gymnasium / vectorised": "1,024 worlds through Gymnasium, against the bare simulation",
 }
 
 

@@ -84,8 +84,9 @@ def test_every_shipped_simulation_has_a_page():
         assert f"`{name}`" in text, name
 
 
-def test_every_option_of_the_command_is_explained():
-    command = [sys.executable, "-m", "abmarl", "rollout", "--help"]
+@pytest.mark.parametrize("name", ["rollout", "evaluate"])
+def test_every_option_of_the_command_is_explained(name):
+    command = [sys.executable, "-m", "abmarl", name, "--help"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     text = (pages.DOCS / "guide" / "command_line.md").read_text()
     options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", found.stdout, re.M)) - {"--help"}

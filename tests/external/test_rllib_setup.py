@@ -23,6 +23,10 @@ from tests.external.probes import skirmish
 from tests.gridworld.small import build, fighter
 
 
+def by_kind(agent_id, episode, **kwargs):
+    return "p" if agent_id.startswith("prey") else "q"
+
+
 class ByHand(SmartGridWorldSimulation):
     """Handles actions one by one."""
 
@@ -65,6 +69,12 @@ def test_spaces_that_experiment_files_give_are_replaced():
     assert len(BatchedEnvRunner(config=config).sample(num_timesteps=4)) == 2
 
 
+def test_a_policy_that_plays_nobody_yet():
+    config = base().multi_agent(policies={"r", "b", "later"}, policy_mapping_fn=by_first_letter)
+    config = batched(config, skirmish, num_envs=2)
+    assert config.policies["later"].action_space == config.policies["r"].action_space
+
+
 REFUSED = {
     "config": (lambda: batched({}, skirmish), TypeError, "must be an AlgorithmConfig.*got dict"),
     "mode": (lambda: batched(base(), skirmish, mode="rows"), ValueError, "mode must be 'episodes'"),
@@ -99,6 +109,14 @@ REFUSED = {
         ),
         ValueError,
         "policy 'p' plays agents 'prey0' and 'predator0', whose spaces differ",
+    ),
+    "policy of nobody": (
+        lambda: batched(
+            base().multi_agent(policies={"p", "q", "h"}, policy_mapping_fn=by_kind),
+            predator_prey_resources,
+        ),
+        ValueError,
+        "policy 'h' plays nobody and has no spaces",
     ),
     "columns, algorithm": (
         lambda: batched(APPOConfig(), skirmish, mode="columns"),

@@ -9,10 +9,15 @@ import pytest
 pytest.importorskip("ray.rllib")
 
 import ray
+from gymnasium.spaces import Discrete, MultiDiscrete
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.examples.rl_modules.classes.random_rlm import RandomRLModule
 
 from abmarl.external.rllib import batched
+from abmarl.sim.wrappers import SuperAgentWrapper
 from tests.external.probes import corridor, skirmish
 from tests.external.ray_session import ray_session  # noqa: F401
 from tests.external.test_rllib_batched import masked
@@ -100,6 +105,41 @@ def test_ppo_learns_for_several_agents(build):
 @pytest.mark.parametrize("mode", ["episodes", "columns"])
 def test_action_masks(build, mode):
     algo = build(masked(mode))
+    assert np.isfinite(algo.train()["learners"]["fighter_1"]["total_loss"])
+
+
+@pytest.mark.parametrize("mode", ["episodes", "columns"])
+def test_several_choices_per_action(build, mode):
+    sim = SuperAgentWrapper(skirmish(), {"team": ["blue0", "blue1"]})
+    many = SuperAgentWrapper(skirmish(), {"all": ["red", "blue0", "blue1"]})
+    for one, name, space in ((sim, "team", Discrete), (many, "all", MultiDiscrete)):
+        algo = build(config(one, mode))
+        assert isinstance(algo.env_runner.env.action_spaces[name], space)
+        assert np.isfinite(algo.train()["learners"][name]["total_loss"])
+
+
+@pytest.mark.parametrize("mode", ["episodes", "columns"])
+def test_an_opponent_that_is_no_network(build, mode):
+    spec = MultiRLModuleSpec(
+        rl_module_specs={
+            "fighter_1": RLModuleSpec(model_config={"fcnet_hiddens": [8]}),
+            "fighter_2": RLModuleSpec(module_class=RandomRLModule),
+        }
+    )
+    made = (
+        PPOConfig()
+        .env_runners(num_env_runners=0)
+        .training(train_batch_size_per_learner=64, minibatch_size=20, num_epochs=1)
+        .rl_module(rl_module_spec=spec)
+        .multi_agent(
+            policies={"fighter_1", "fighter_2"},
+            policies_to_train=["fighter_1"],
+            policy_mapping_fn=lambda agent_id, *_, **__: (
+                "fighter_1" if agent_id == "red" else "fighter_2"
+            ),
+        )
+    )
+    algo = build(batched(made, skirmish, mode=mode, num_envs=4, horizon=7))
     assert np.isfinite(algo.train()["learners"]["fighter_1"]["total_loss"])
 
 

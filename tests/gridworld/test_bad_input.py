@@ -336,4 +336,7 @@ def test_a_reset_that_fails_changes_nothing():
     vec.store.start[1] = vec.store.start[0]
     refuses(vec, vec.reset, ValueError, r"Agent 'b' cannot start at its initial position \(0, 0\)")
     refuses(vec, lambda: vec.reset(seed=3), ValueError, "Agent 'b' cannot start")
+    # Of few worlds only what they are is kept at hand.
+    for seed in (None, 3):
+        refuses(vec, lambda seed=seed: vec.reset(seed, worlds=[1]), ValueError, "'b' cannot start")
     refuses(vec, lambda: vec.reset(worlds=[2]), ValueError, "Worlds are numbered 0 to 1")

@@ -6,7 +6,6 @@ import pytest
 
 from abmarl.gridworld import (
     BinaryAttackActor,
-    GridWorldSimulation,
     HealthState,
     MoveActor,
     MovingAgent,
@@ -21,6 +20,7 @@ from abmarl.gridworld.done import DoneBase
 from abmarl.gridworld.observer import ObserverBase
 from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
+from benchmarks.object_battle import ObjectBattle
 from tests.gridworld.small import act, battle, build, fighter, same
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}
@@ -65,59 +65,6 @@ class PlainArraySim(ArraySim):
                 del actor.process
 
 
-class ObjectSim(GridWorldSimulation):
-    """Team battle in the object style, as users of Abmarl write it."""
-
-    def __init__(self, **kwargs):
-        self.agents, self.grid = kwargs["agents"], kwargs["grid"]
-        self.position_state = PositionState(**kwargs)
-        self.health_state = HealthState(**kwargs)
-        self.move_actor = MoveActor(**kwargs)
-        self.attack_actor = BinaryAttackActor(**kwargs)
-        self.observer = PositionCenteredEncodingObserver(**kwargs)
-        self.done = OneTeamRemainingDone(**kwargs)
-        self.finalize()
-
-    def reset(self, **kwargs):
-        self.position_state.reset(**kwargs)
-        self.health_state.reset(**kwargs)
-        self.rewards = dict.fromkeys(self.agents, 0)
-
-    def step(self, action_dict, **kwargs):
-        for name, action in action_dict.items():
-            agent = self.agents[name]
-            if agent.active:
-                attempted, attacked = self.attack_actor.process_action(agent, action, **kwargs)
-                if attempted and not attacked:
-                    self.rewards[name] -= 0.1
-                for other in attacked:
-                    if not other.active:
-                        self.rewards[name] += 1
-                        self.rewards[other.id] -= 1
-        for name, action in action_dict.items():
-            agent = self.agents[name]
-            if agent.active and not self.move_actor.process_action(agent, action, **kwargs):
-                self.rewards[name] -= 0.1
-        for name in action_dict:
-            self.rewards[name] -= 0.01
-
-    def get_obs(self, agent_id, **kwargs):
-        return self.observer.get_obs(self.agents[agent_id], **kwargs)
-
-    def get_reward(self, agent_id, **kwargs):
-        reward, self.rewards[agent_id] = self.rewards[agent_id], 0
-        return reward
-
-    def get_done(self, agent_id, **kwargs):
-        return self.done.get_done(self.agents[agent_id])
-
-    def get_all_done(self, **kwargs):
-        return self.done.get_all_done()
-
-    def get_info(self, agent_id, **kwargs):
-        return {}
-
-
 def crowd():
     return {
         f"a{i}": fighter(
@@ -136,7 +83,7 @@ def three_styles():
         kind.build_sim(
             3, 5, agents=crowd(), attack_mapping=MAPPING, overlapping={1: {1, 2}, 2: {1}}
         )
-        for kind in (ArraySim, ObjectSim)
+        for kind in (ArraySim, ObjectBattle)
     ]
     return [declared, *others]
 
@@ -195,7 +142,7 @@ def test_a_step_that_fails_half_way_changes_nothing(shuffled):
             manager.step({name: act() for name in live})
 
 
-class StumblingSim(ObjectSim):
+class StumblingSim(ObjectBattle):
     """Fails after everything was done, in a step that calls the one of its base."""
 
     def step(self, action_dict, **kwargs):
@@ -216,7 +163,7 @@ def test_a_step_within_a_step_is_undone_as_a_whole():
 
 
 def test_the_object_style_is_for_single_worlds():
-    with pytest.raises(TypeError, match="ObjectSim handles actions one by one"):
+    with pytest.raises(TypeError, match="ObjectBattle handles actions one by one"):
         three_styles()[2].vectorize(2)
 
 

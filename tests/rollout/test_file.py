@@ -271,7 +271,7 @@ def test_when_it_goes_wrong_the_earlier_file_stays(
     before = path.read_bytes()
     write = archive.write_archive
     monkeypatch.setattr(
-        "abmarl.rollout.file.write_archive",
+        "abmarl.rollout.archive.write_archive",
         lambda file, *more: write(Full(file, room, error), *more),
     )
     with pytest.raises(type(error), match=message):

@@ -1,10 +1,12 @@
 """What the plain example simulations share: a random stream of their own, and checked actions."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from abmarl.extras import load
 from abmarl.gridworld.seeding import parse_seed
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 from abmarl.sim.spaces import contains
@@ -70,6 +72,29 @@ class PlainSimulation(AgentBasedSimulation):
         """Return the reward gathered since it was last asked for, and set it to 0."""
         reward, self.reward[agent_id] = self.reward[agent_id], 0
         return reward
+
+    def render(self, fig: Any = None, **kwargs: Any) -> None:
+        """Draw the simulation with matplotlib.
+
+        Args:
+            fig: matplotlib figure to draw on, which is not shown; None: the current one, which is
+                shown if there is a screen.
+            **kwargs: ignored.
+
+        Raises:
+            ImportError: matplotlib is missing.
+        """
+        shown = fig is None
+        plt = load("matplotlib.pyplot")
+        fig = plt.gcf() if shown else fig
+        fig.clear()
+        self.draw(fig.gca())
+        if shown and fig.canvas.required_interactive_framework:
+            plt.pause(1e-3)
+
+    @abstractmethod
+    def draw(self, axes: Any) -> None:
+        """Draw the simulation on empty matplotlib axes."""
 
     def get_info(self, agent_id: str, **kwargs: Any) -> dict:
         """Return {}: there is nothing else to say."""

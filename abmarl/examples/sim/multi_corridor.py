@@ -10,7 +10,6 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary
 
 from abmarl.examples.sim.base import PlainSimulation, check_int
-from abmarl.extras import load
 from abmarl.sim.agents import Agent
 
 
@@ -125,29 +124,13 @@ class MultiCorridor(PlainSimulation):
         """Return whether all agents are at the end."""
         return all(map(self.get_done, self.agents))
 
-    def render(self, fig: Any = None, **kwargs: Any) -> None:
-        """Draw the corridor with matplotlib.
-
-        Args:
-            fig: matplotlib figure to draw on, which is not shown; None: the current one, which is
-                shown if there is a screen.
-            **kwargs: ignored.
-
-        Raises:
-            ImportError: matplotlib is missing.
-        """
-        shown = fig is None
-        plt = load("matplotlib.pyplot")
-        fig = plt.gcf() if shown else fig
-        fig.clear()
-        axes = fig.gca()
+    def draw(self, axes: Any) -> None:
+        """Draw the corridor and its agents."""
         axes.set(xlim=(-0.5, self.end - 0.5), ylim=(-0.5, 0.5), yticks=[])
         axes.set_xticks(np.arange(self.end + 1) - 0.5, labels=[])
         axes.grid(axis="x")
         cells = [agent.position for agent in self.agents.values()]
         axes.scatter(cells, np.zeros(len(cells)), marker="s", s=200, color="green")
-        if shown and fig.canvas.required_interactive_framework:
-            plt.pause(1e-3)
 
     def _move(self, agent: Agent, direction: int) -> None:
         cell = agent.position + direction

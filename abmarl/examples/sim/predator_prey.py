@@ -14,7 +14,6 @@ from gymnasium.spaces import Box, Discrete
 from abmarl.examples.sim.base import PlainSimulation
 from abmarl.examples.sim.predator_prey_config import configure
 from abmarl.examples.sim.predator_prey_observations import OBSERVATIONS
-from abmarl.extras import load
 from abmarl.sim.agents import Agent
 
 
@@ -185,22 +184,8 @@ class PredatorPreySimulation(PlainSimulation):
         left = any(agent.active for agent in self.agents.values() if isinstance(agent, Prey))
         return not left or self.steps >= self.max_steps
 
-    def render(self, fig: Any = None, **kwargs: Any) -> None:
-        """Draw the region with matplotlib: resources green, prey blue, predators red.
-
-        Args:
-            fig: matplotlib figure to draw on, which is not shown; None: the current one, which is
-                shown if there is a screen.
-            **kwargs: ignored.
-
-        Raises:
-            ImportError: matplotlib is missing.
-        """
-        shown = fig is None
-        plt = load("matplotlib.pyplot")
-        fig = plt.gcf() if shown else fig
-        fig.clear()
-        axes = fig.gca()
+    def draw(self, axes: Any) -> None:
+        """Draw the region: resources green, prey blue, predators red."""
         axes.imshow(self.resources, cmap="Greens", vmin=0, vmax=self.max_resource)
         for kind, marker, color in ((Prey, "o", "royalblue"), (Predator, "^", "firebrick")):
             rows_cols = [one.position for one in self.agents.values()
@@ -208,8 +193,6 @@ class PredatorPreySimulation(PlainSimulation):
             rows, cols = np.array(rows_cols, int).reshape(-1, 2).T
             axes.scatter(cols, rows, marker=marker, s=120, color=color)
         axes.set(xticks=[], yticks=[])
-        if shown and fig.canvas.required_interactive_framework:
-            plt.pause(1e-3)
 
     def _act(self, agent: PredatorPreyAgent, action: Mapping[str, Any], deed: str, do: Any) -> None:
         rewards = self._rewards["predator" if isinstance(agent, Predator) else "prey"]

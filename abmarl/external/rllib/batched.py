@@ -174,6 +174,16 @@ def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> d
                 f"policy {policy!r} plays agents {other!r} and {agent_id!r}, whose spaces differ: "
                 f"{spaces[policy]!s:.200} and {pair!s:.200}; give them different policies"
             )
+    for key, spec in policies.items():
+        if key not in spaces and spec.observation_space is None:
+            # A policy that plays nobody yet: which spaces it has is clear where all are alike.
+            pair, *others = spaces.values()
+            if any(other != pair for other in others):
+                raise ValueError(
+                    f"policy {key!r} plays nobody and has no spaces; leave it out of the policies, "
+                    f"or map an agent to it"
+                )
+            spaces[key] = pair
     return {
         key: PolicySpec(spec.policy_class, *spaces[key], spec.config) if key in spaces else spec
         for key, spec in policies.items()

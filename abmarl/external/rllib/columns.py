@@ -57,7 +57,9 @@ class ColumnsToTrainBatch(ConnectorV2):
 
 
 def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[str, Any]:
-    device = next((one.device for one in module.parameters()), torch.device("cpu"))
+    # Modules that learn nothing may be no networks.
+    parameters = module.parameters() if isinstance(module, torch.nn.Module) else iter(())
+    device = next((one.device for one in parameters), torch.device("cpu"))
 
     def tensor(*arrays: np.ndarray) -> torch.Tensor:
         joined = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

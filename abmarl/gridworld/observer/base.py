@@ -124,13 +124,35 @@ class ObserverBase(ChannelComponent):
 
     def waiting(self) -> dict:
         """The observations by agent number that nobody has got yet; take them out of the dict."""
+        self._update()
+        if self._rows is None:
+            self._rows = self._split(self._flat)
+        return self._rows
+
+    def batch(self, block, rows=None) -> np.ndarray:
+        """Observations of agents of one shape, [n, *shape], in fresh memory.
+
+        Args:
+            block: The name of the block in which they lie, see ``Layout``.
+            rows: int, their places among the agents of the block; None: all.
+        """
+        self._update()
+        start, stop, shape = self.layout.blocks[block]
+        part = self._flat[start:stop].reshape(shape[1:])
+        return (part if rows is None else part.take(rows, 0)).astype(self._single_dtype)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are agents whose observations are dicts of parts."""
+        return any(form.parts for form in self.forms)
+
+    def _update(self):
         if not self.is_current:
             if self._program is None:
                 place = self.flat, self.layout.rows_of
                 self._program = Program(self.steps(np.zeros(1, np.int64), *place, False))
             self._program()
             self._keep()
-        return self._rows
 
     @property
     def flat(self) -> np.ndarray:
@@ -160,7 +182,7 @@ class ObserverBase(ChannelComponent):
             self._keep()
 
     def _keep(self):
-        self._rows = self._split(self._flat)
+        self._rows = None
         self._seen_version = self.store.version
 
     def _split(self, flat):

@@ -32,8 +32,10 @@ class StateBase(Component):
     @property
     def by_hand(self) -> bool:
         """Whether it starts single worlds only."""
-        own = type(self).reset is not StateBase.reset
-        return own and not has_calls(self, "start", "reset") and not _says_start(self)
+        own = type(self)
+        if own.reset is StateBase.reset or own.start is not StateBase.start:
+            return False
+        return not has_calls(self, "start", "reset")
 
     def check(self):
         """Raises a ValueError if what was called could not be done."""
@@ -78,7 +80,3 @@ def world_numbers(worlds, num_worlds) -> np.ndarray:
     if worlds.size and (worlds[0] < 0 or worlds[-1] >= num_worlds):
         raise ValueError(f"Worlds are numbered 0 to {num_worlds - 1}, got {worlds.tolist()}.")
     return worlds
-
-
-def _says_start(state) -> bool:
-    return type(state).start is not StateBase.start

@@ -49,6 +49,15 @@ class Channels:
             }
         )
 
+    def observed_blocks(self) -> list:
+        """All present and final observations as arrays ``[B, n, *shape]``, learning or not."""
+        return [
+            block
+            for flat, last, layout in self.observations.values()
+            for array in (flat, last)
+            for block in layout.views(array).values()
+        ]
+
     def receive(self, actions):
         """Checks a user's actions while copying them to where the shards find them.
 

@@ -4,14 +4,11 @@ import dataclasses
 
 import numpy as np
 
-from abmarl.gridworld.form import is_by_entry, narrow
+from abmarl.gridworld.form import narrow
 from abmarl.gridworld.vector.wrapping import VectorWrapper, mapped
-from abmarl.kernels.spaces import join_masks
 from abmarl.sim.flatten import FlattenConversion
+from abmarl.sim.joint_masks import joint_masks
 from abmarl.sim.ravel import RavelConversion
-
-# A joint mask of one agent; beyond, masks would take more memory than anything else.
-_MOST_CHOICES = 65_536
 
 
 def flatten_group(space, name, one_hot):
@@ -171,34 +168,7 @@ class ConvertedSimulation(VectorWrapper):
         conversion = self._actions.get(name)
         if not isinstance(conversion, RavelConversion):
             return mask
-        if conversion.num_points > _MOST_CHOICES:
-            raise ValueError(
-                f"Group {name!r} has {conversion.num_points} joint actions; masks are made for "
-                f"{_MOST_CHOICES} at most. Ask the simulation wrapped, vec.action_masks()."
-            )
-        lead = self._sampled[name].shape
-        joint = np.ones((lead[0] * lead[1], 1), bool)
-        for leaf in conversion.layout.leaves:
-            count = int(np.prod(leaf.high - leaf.low + 1))
-            part = _at(mask, leaf.path)
-            if part is None:
-                part = np.ones((*lead, count), bool)
-            entries = leaf.width if is_by_entry(part.shape[2:], leaf.shape) else 1
-            part = part.reshape(len(joint), entries, -1)
-            for entry in range(entries):
-                out = np.empty((len(joint), joint.shape[1] * part.shape[2]), bool)
-                join_masks(joint, np.ascontiguousarray(part[:, entry]), out)
-                joint = out
-        return joint.reshape(*lead, -1)
+        return joint_masks(conversion, mask, self._sampled[name].shape, f"Group {name!r}")
 
     def _out(self, arrays):
         return {name: array.copy() if self.copy else array for name, array in arrays.items()}
-
-
-def _at(mask, path):
-    """The mask of a channel, None when it has none."""
-    for key in path:
-        if key not in mask:
-            return None
-        mask = mask[key]
-    return mask

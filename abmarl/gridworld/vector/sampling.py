@@ -1,4 +1,4 @@
-"""Random actions and action masks of all worlds."""
+"""Random actions of all worlds."""
 
 import numpy as np
 
@@ -45,29 +45,3 @@ class Sampler:
         for number, form in enumerate(actor.forms):
             low[number, : form.width], high[number, : form.width] = form.low, form.high
         return layout.slots, layout.rows_of, actor.form_of, low, high, widths, flat
-
-
-class Masks:
-    """Keeps the action masks of all channels whose actors make them."""
-
-    def __init__(self, channels, actors):
-        self._channels = channels
-        self._actors = actors
-        self._arrays = None
-
-    def update(self, shards) -> dict:
-        """Makes the masks of the present state, ``{group: {channel: bool array}}``."""
-        if self._arrays is None:
-            layouts = {
-                key: self._channels.mask_layout(key)
-                for key, actor in self._actors.items()
-                if hasattr(actor, "masks")
-            }
-            self._arrays = {
-                key: (np.zeros(layout.size, bool), layout) for key, layout in layouts.items()
-            }
-        for shard in shards:
-            for key, (flat, layout) in self._arrays.items():
-                shard.sim.actors[key].masks(flat, layout.slots, layout.shard(shard.low))
-        views = {key: layout.views(flat) for key, (flat, layout) in self._arrays.items()}
-        return self._channels.by_group(views)

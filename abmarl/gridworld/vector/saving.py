@@ -32,6 +32,26 @@ class Savable:
         """Loads a state that is known to be right."""
         for name, array in self._arrays().items():
             array[...] = saved[name]
+        self._touch()
+
+    def _keep(self, worlds):
+        """What some worlds are, for ``_put_back``; all of them where foreign code may reach them.
+
+        A reset of few worlds is cheap that way: what it cannot change is not copied.
+        """
+        if self._guarded or len(worlds) == self.num_envs:
+            return [(array, ..., array.copy()) for array in self._arrays().values()]
+        arrays = [*self.store.state().values(), *self.episodes.arrays().values()]
+        arrays += self.channels.observed_blocks()
+        return [(array, worlds, array.take(worlds, axis=0)) for array in arrays]
+
+    def _put_back(self, kept):
+        """Undoes what has happened since ``_keep``."""
+        for array, worlds, saved in kept:
+            array[worlds] = saved
+        self._touch()
+
+    def _touch(self):
         for store in (self.store, *(shard.store for shard in self._shards)):
             store.touch()
 

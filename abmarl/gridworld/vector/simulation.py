@@ -6,12 +6,13 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
+from abmarl.gridworld.masks import Masks
 from abmarl.gridworld.seeding import seed_of_worlds
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.outputs import Outputs
-from abmarl.gridworld.vector.sampling import Masks, Sampler
+from abmarl.gridworld.vector.sampling import Sampler
 from abmarl.gridworld.vector.saving import Savable
 from abmarl.gridworld.vector.shard import Shard
 from abmarl.gridworld.vector.size import check_memory, positive
@@ -99,7 +100,7 @@ class VectorSimulation(Savable, Wrappable):
         self._guarded = first.runs_foreign_code or any(one.may_fail for one in first.states)
         self._outputs = Outputs(self.episodes, self.channels, self.groups, self.copy)
         self._sampler = Sampler(self.channels, sim.actors)
-        self._masks = Masks(self.channels, sim.actors)
+        self._masks = Masks(sim.actors, self.channels.mask_layout)
         self.started = False
 
     def _with_spaces(self, group):
@@ -129,7 +130,7 @@ class VectorSimulation(Savable, Wrappable):
         chosen = world_numbers(worlds, self.num_envs)
         entropy = self.seed if seed is None else seed_of_worlds(seed)
         # Before the first start there is nothing but random streams to go back to.
-        before = self.state_dict() if self.started else self.store.streams_copy()
+        before = self._keep(chosen) if self.started else self.store.streams_copy()
         try:
             if seed is not None:
                 self.store.seed(entropy, chosen)
@@ -144,7 +145,7 @@ class VectorSimulation(Savable, Wrappable):
                     shard.begin(mine - shard.low)
                     shard.observe(mine - shard.low)
         except BaseException:
-            self._go_back(before) if self.started else self.store.load(before)
+            self._put_back(before) if self.started else self.store.load(before)
             raise
         if worlds is None:
             self.seed = entropy
@@ -215,7 +216,8 @@ class VectorSimulation(Savable, Wrappable):
         """
         if not self.started:
             raise ValueError("Call reset() before action_masks().")
-        return self._outputs.of_channels(self._masks.update(self._shards))
+        masks = self._masks.update((shard.sim.actors, shard.low) for shard in self._shards)
+        return self._outputs.of_channels(self.channels.by_group(masks))
 
     def attackable(self, group) -> set:
         """The encodings that the agents of a group may attack."""

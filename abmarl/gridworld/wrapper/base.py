@@ -4,15 +4,12 @@ import numpy as np
 
 from abmarl.gridworld.actions import Actions
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.form import is_by_entry
 from abmarl.gridworld.groups import Layout
 from abmarl.gridworld.registry import find_component, make_component
 from abmarl.gridworld.wrapper.codes import CodeTables
 from abmarl.kernels.codes import code_masks, decode_actions
 from abmarl.kernels.program import Call
-
-# Codes of one agent; beyond, masks would take more memory than anything else.
-_MOST_CHOICES = 65_536
+from abmarl.sim.joint_masks import MOST_CHOICES, is_by_entry
 
 
 class ActorWrapper(ActorBase):
@@ -172,7 +169,7 @@ class ActorWrapper(ActorBase):
     def _may_mask(self):
         return (
             hasattr(self.wrapped_component, "masks")
-            and self._tables.totals.max(initial=0) <= _MOST_CHOICES
+            and self._tables.totals.max(initial=0) <= MOST_CHOICES
         )
 
     def _prepare_masks(self, shapes):

@@ -4,6 +4,7 @@ from typing import Any
 
 from gymnasium.spaces import Discrete
 
+from abmarl.sim.joint_masks import MOST_CHOICES, joint_masks
 from abmarl.sim.ravel import RavelConversion
 from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
 
@@ -23,6 +24,19 @@ class RavelDiscreteWrapper(ConversionWrapper):
 
     def _conversion(self, space: Any, name: str) -> RavelConversion:
         return RavelConversion(space, name)
+
+    def action_masks(self) -> dict[str, Any]:
+        """Return which actions would do something now, where the inner simulation knows.
+
+        Returns:
+            bool array ``[number of actions]`` by agent id: an action is there when it is in the
+            masks of all its channels. Agents with more than 65,536 actions are left out.
+        """
+        return {
+            agent_id: joint_masks(self._actions[agent_id], mask, (), f"agent {agent_id!r}")
+            for agent_id, mask in self.sim.action_masks().items()
+            if self._actions[agent_id].num_points <= MOST_CHOICES
+        }
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of the inner simulation at once, ravelled in the same way."""

@@ -135,6 +135,16 @@ class SuperAgentWrapper(Wrapper):
             return self.sim.get_info(agent_id, **kwargs)
         return {key: self.sim.get_info(key, **kwargs) for key in covered}
 
+    def action_masks(self) -> dict[str, Any]:
+        """Return which actions would do something now, of super agents by covered agent."""
+        masks = self.sim.action_masks()
+        own = {key: mask for key, mask in masks.items() if key in self.agents}
+        for agent_id, covered in self._covers.items():
+            joint = {key: masks[key] for key in covered if key in masks}
+            if joint:
+                own[agent_id] = joint
+        return own
+
     def random_order(self, agent_ids: Iterable[str]) -> list[str]:
         """Return the ids in a random order, drawn as the inner simulation draws it.
 

@@ -75,6 +75,10 @@ class Wrapper(AgentBasedSimulation):
         """Return whatever else there is to say about the agent."""
         return self.sim.get_info(agent_id, **kwargs)
 
+    def action_masks(self) -> dict[str, Any]:
+        """Return which actions would do something now, as the inner simulation has them."""
+        return self.sim.action_masks()
+
     def random_order(self, agent_ids: Iterable[str]) -> list[str]:
         """Return the ids in a random order, drawn as the inner simulation draws it."""
         return self.sim.random_order(agent_ids)

@@ -1,0 +1,150 @@
+"""A simulation with one learning agent, spoken to in points instead of dicts by agent id."""
+
+from typing import Any
+
+from abmarl.external.learners import only_learner
+from abmarl.external.rendering import RENDER_MODES, check_render_mode, render
+from abmarl.managers import AllStepManager, SimulationManager
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+
+# What environments say of themselves; frames per second as in films.
+METADATA = {"render_modes": list(RENDER_MODES), "render_fps": 10}
+
+
+class SingleAgent:
+    """The only learning agent of a simulation, as gym and Gymnasium have it.
+
+    Args:
+        sim: a simulation or a manager.
+        user: what needs it, for messages.
+        render_mode: one of the modes of rendering, or None.
+        horizon: steps after which an episode is truncated; None: never.
+
+    Attributes:
+        manager: the manager; a simulation is put into an `AllStepManager`.
+        agent_id: the agent's id.
+        render_mode: the mode in which `render` shows the simulation.
+        metadata: the render modes that there are, and the frames per second.
+
+    Raises:
+        TypeError: `sim` is neither a simulation nor a manager, or the horizon is no int.
+        ValueError: there is not just one learning agent, the horizon is below 1, or there is no
+            such render mode.
+    """
+
+    def __init__(
+        self, sim: Any, user: str, render_mode: str | None = None, horizon: int | None = None
+    ) -> None:
+        self.agent_id = only_learner(sim, user)
+        self.manager = sim if isinstance(sim, SimulationManager) else AllStepManager(sim)
+        if horizon is not None:
+            if isinstance(horizon, bool) or not isinstance(horizon, int):
+                raise TypeError(f"horizon must be an int or None, got {horizon!r:.60}")
+            if horizon < 1:
+                raise ValueError(f"horizon must be 1 or more, or None for no end, got {horizon}")
+        self.horizon = horizon
+        self._over = False
+        self._steps = 0
+        self._set_rendering(render_mode, user)
+
+    @property
+    def unwrapped(self) -> AgentBasedSimulation:
+        """The simulation within the manager and all wrappers."""
+        sim = self.manager.sim
+        return getattr(sim, "unwrapped", sim)
+
+    @property
+    def action_space(self) -> Any:
+        """The agent's action space."""
+        return self.manager.agents[self.agent_id].action_space
+
+    @property
+    def observation_space(self) -> Any:
+        """The agent's observation space."""
+        return self.manager.agents[self.agent_id].observation_space
+
+    def reset(self, seed: Any = None, options: dict | None = None) -> tuple[Any, dict]:
+        """Start an episode.
+
+        Args:
+            seed: for the simulation; None goes on with its random stream.
+            options: handed to the simulation's reset, unless there are none.
+
+        Returns:
+            The observation and the info.
+        """
+        kwargs = {} if seed is None else {"seed": seed}
+        if options:
+            kwargs["options"] = options
+        obs = self.manager.reset(**kwargs)
+        self._over, self._steps = False, 0
+        _, _, info = _ends(self.manager.sim.get_info(self.agent_id), False)
+        return obs[self.agent_id], info
+
+    def step(self, action: Any, **kwargs: Any) -> tuple[Any, Any, bool, bool, dict]:
+        """Let the agent act.
+
+        Args:
+            action: a point of its action space.
+            **kwargs: for the simulation's step.
+
+        Returns:
+            Observation, reward, terminated, truncated and info. An agent that is done is
+            terminated, unless its info says otherwise by the keys ``terminated`` and ``truncated``,
+            which are taken out of it then. It is truncated when only the horizon has ended it.
+
+        Raises:
+            ValueError: the action is not in its space, or no episode is running. Nothing has
+                changed.
+        """
+        if self._over:
+            raise ValueError("the episode has ended at the horizon: call reset() before step()")
+        found = self.manager.step({self.agent_id: action}, **kwargs)
+        obs, reward, done, info = (one[self.agent_id] for one in found)
+        self._steps += 1
+        terminated, truncated, info = _ends(info, done or found[2]["__all__"])
+        if self.horizon is not None and self._steps >= self.horizon:
+            self._over = True
+            truncated = truncated or not terminated
+        return obs, reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        """Show the simulation in the render mode; one that is no grid world shows itself.
+
+        Raises:
+            ValueError: there is no render mode.
+            ImportError: what draws is not installed.
+        """
+        if self._shows_itself:
+            return self.manager.render()
+        return render(self.manager, self.render_mode)
+
+    def close(self) -> None:
+        """Close the simulation, if it is one that can be closed."""
+        close = getattr(self.unwrapped, "close", None)
+        if close is not None:
+            close()
+
+    def _set_rendering(self, mode: str | None, user: str) -> None:
+        sim = self.unwrapped
+        self._shows_itself = not hasattr(sim, "grid")
+        if not self._shows_itself:
+            # A copy, because Gymnasium's vector environments write into it.
+            self.metadata, self.render_mode = dict(METADATA), check_render_mode(mode)
+            return
+        # An environment in the form of a simulation has a mode that it was made with.
+        self.metadata = dict(getattr(sim, "metadata", {"render_modes": []}))
+        self.render_mode = getattr(sim, "render_mode", None)
+        if mode not in (None, self.render_mode):
+            raise ValueError(
+                f"{user} cannot show {type(sim).__name__}, which is no grid world, in the "
+                f"render_mode {mode!r}; leave it out, render() calls the simulation's own render"
+            )
+
+
+def _ends(info: Any, done: bool) -> tuple[bool, bool, dict]:
+    """Terminated, truncated, and the info without what it said about that."""
+    info = dict(info or {})
+    if "terminated" in info and "truncated" in info:
+        return bool(info.pop("terminated")), bool(info.pop("truncated")), info
+    return bool(done), False, info

@@ -1,0 +1,181 @@
+"""How good policies are: a fixed number of episodes, counted without bias, with error bars."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from abmarl.rollout.collect import simulation_name
+from abmarl.rollout.episodes import Episodes, EpisodeSink, GrowingColumn
+from abmarl.rollout.interrupt import deferred_interrupt
+from abmarl.rollout.intervals import Interval, mean_interval, share_interval
+from abmarl.rollout.policies import bind_policies, choose_actions
+from abmarl.rollout.progress import reporter
+
+
+@dataclass
+class Evaluation:
+    """What became of the episodes that were counted.
+
+    Attributes:
+        episodes: The table of them, in the order of their ends.
+        truncated: bool [E], the episodes that the horizon ended.
+        wanted: How many episodes there were to be.
+        contestants: The teams with agents that learn; none where there is one such team only, as
+            nobody wins there.
+    """
+
+    episodes: Episodes
+    truncated: np.ndarray
+    wanted: int
+    contestants: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its time. Episodes that end early are over-represented."""
+        return len(self) < self.wanted
+
+    @functools.cached_property
+    def returns(self) -> dict[str, Interval]:
+        """group -> mean of an episode's rewards of all its agents together."""
+        return {name: mean_interval(column) for name, column in self.episodes.returns.items()}
+
+    @functools.cached_property
+    def length(self) -> Interval:
+        """Mean number of steps."""
+        return mean_interval(self.episodes.length)
+
+    @functools.cached_property
+    def truncated_share(self) -> Interval:
+        """The share of episodes that the horizon ended."""
+        return share_interval(self.truncated)
+
+    @functools.cached_property
+    def winners(self) -> np.ndarray:
+        """int64 [E], the team that alone was left at the end; -1 for none or several: a draw."""
+        winners = np.full(len(self), -1)
+        if not self.contestants:
+            return winners
+        left = np.stack([self.episodes.survivors[team] > 0 for team in self.contestants])
+        alone = left.sum(axis=0) == 1
+        winners[alone] = np.array(self.contestants)[left[:, alone].argmax(axis=0)]
+        return winners
+
+    @functools.cached_property
+    def wins(self) -> dict[int, Interval]:
+        """team -> the share of episodes that it won, for each contestant."""
+        return {team: share_interval(self.winners == team) for team in self.contestants}
+
+    @functools.cached_property
+    def draws(self) -> Interval | None:
+        """The share of episodes that nobody won; None where there is nobody to win."""
+        return share_interval(self.winners == -1) if self.contestants else None
+
+    @property
+    def team_names(self) -> dict[int, str]:
+        """team -> what to call it."""
+        return self.episodes.team_names
+
+
+def evaluate(
+    vec: Any,
+    policies: Any = None,
+    num_episodes: int = 1000,
+    *,
+    seed: Any = None,
+    name: str | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Play a number of episodes and tell how they went.
+
+    How many episodes of each world count is fixed beforehand: ``num_episodes`` shared out evenly,
+    the first of each world, one more in the first worlds where it does not come out even. The
+    first to finish of all worlds would be short ones more often than they are played. Ctrl-C ends
+    it after the step under way, with the episodes that are finished.
+
+    Args:
+        vec: A vectorised simulation that resets its worlds itself (``autoreset=True``).
+        policies: How each group acts, as for `collect`.
+        num_episodes: How many episodes, at least 1.
+        seed: Seed of the reset. None goes on with the worlds' own random streams.
+        name: What to call the simulation in reports; by default its class.
+        progress: Whether to report on stderr.
+
+    Returns:
+        The episodes, with means and intervals.
+
+    Raises:
+        TypeError, ValueError: For unknown groups or policies, a number of episodes below 1, or a
+            simulation that does not reset its worlds.
+    """
+    num_episodes = check_episodes(vec, num_episodes)
+    bind_policies(vec, policies)  # what is refused is refused before the reset
+    quota = _shared_out(num_episodes, vec.num_envs)
+    table, truncated = EpisodeSink(vec), GrowingColumn(bool)
+    done = step = 0
+    title = f"{name or simulation_name(vec)}, {vec.num_envs:,} worlds"
+    observations, infos = vec.reset(seed=seed)
+    # Policies that draw make their random streams from the seed of the worlds, which is set now.
+    bound = bind_policies(vec, policies)
+    table.start(observations, infos)
+    contestants = _contestants(vec, table.teams)
+    with (
+        deferred_interrupt() as interrupt,
+        reporter(title, num_episodes, "episodes", progress) as report,
+    ):
+        try:
+            while quota.any() and not interrupt:
+                # Nobody needs to think in worlds that have done their part.
+                active = {who: mask & (quota > 0)[:, None] for who, mask in infos["active"].items()}
+                actions = choose_actions(vec, bound, observations, active)
+                result = vec.step(actions)
+                observations, infos = result[0], result[-1]
+                counted = infos["ended"] & (quota > 0)
+                if counted.any():
+                    quota = quota - counted
+                    over = functools.reduce(
+                        np.logical_or, (mask.any(axis=1) for mask in result[3].values())
+                    )
+                    truncated.extend(over[counted])
+                    table.after(step, actions, (*result[:-1], {**infos, "ended": counted}))
+                    done += int(np.count_nonzero(counted))
+                    report.update(done)
+                step += 1
+        except KeyboardInterrupt:
+            pass  # a second Ctrl-C: the step under way does not count
+    episodes = table.finish(step)
+    ended_by_horizon = truncated.first(len(episodes))
+    return Evaluation(episodes, ended_by_horizon, num_episodes, contestants)
+
+
+def check_episodes(vec: Any, num_episodes: int) -> int:
+    """The number itself.
+
+    Raises:
+        TypeError, ValueError: It is no number of episodes, or the worlds do not reset themselves.
+    """
+    if isinstance(num_episodes, bool) or not isinstance(num_episodes, int | np.integer):
+        raise TypeError(f"num_episodes must be an int, not {num_episodes!r}")
+    if num_episodes < 1:
+        raise ValueError(f"num_episodes must be at least 1, not {num_episodes}")
+    if not vec.autoreset:
+        raise ValueError(
+            "an evaluation needs a simulation that resets its worlds: "
+            "vectorize(..., autoreset=True)"
+        )
+    return int(num_episodes)
+
+
+def _shared_out(count: int, worlds: int) -> np.ndarray:
+    """How many episodes of each world count, int64 [B]."""
+    return count // worlds + (np.arange(worlds) < count % worlds)
+
+
+def _contestants(vec: Any, teams: np.ndarray) -> tuple[int, ...]:
+    slots = np.concatenate([np.asarray(group.slots) for group in vec.groups.values()])
+    found = np.unique(teams[:, slots])
+    return tuple(found.tolist()) if len(found) > 1 else ()

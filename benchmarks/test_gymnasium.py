@@ -1,0 +1,13 @@
+"""Steps of Gymnasium's vector environment in the modes in which worlds start anew by themselves."""
+
+import pytest
+
+from benchmarks.adapted import WORLDS, GymnasiumPlay
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_step(benchmark, per_agent, warm_up, mode):
+    benchmark.group = f"step through Gymnasium, {WORLDS} worlds"
+    play = GymnasiumPlay(mode, warm_up)
+    per_agent(WORLDS)
+    benchmark(play.step)
