@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import Checkpoint, Debug, Seed
+from abmarl.cli.options import AnySeed, Checkpoint, Debug
 
 EXAMPLES = {
     "abmarl visualize ~/abmarl_results/MultiCorridor_2026-01-31_12-00-00 -n 5 --record": (
@@ -53,7 +53,7 @@ def visualize(
             "--explore", help="Draw actions by chance, as in training, instead of the likeliest."
         ),
     ] = False,
-    seed: Seed = None,
+    seed: AnySeed = None,
     debug: Debug = False,
 ) -> int:
     """Show episodes played by the policies that were trained.
