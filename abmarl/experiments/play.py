@@ -82,10 +82,10 @@ class Film:
     def __init__(
         self, manager: SimulationManager, path: str | os.PathLike, fps: float, title: str = ""
     ) -> None:
-        from abmarl.render import Recorder
+        from abmarl.render import FrameWriter
 
         self._picture = picture_of(manager, title)
-        self._recorder = Recorder(Path(path), fps=fps)
+        self._recorder = FrameWriter(Path(path), fps=fps)
 
     def __enter__(self) -> "Film":
         return self

@@ -6,7 +6,8 @@ from typing import Any
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from abmarl.external.rendering import RENDER_MODES, check_render_mode, render
+from abmarl.external import rendering
+from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
@@ -22,7 +23,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     Args:
         sim: a manager, or a simulation, which is given an `AllStepManager`.
         horizon: steps of the manager after which an episode is truncated; None: never.
-        render_mode: None or ``"rgb_array"``.
+        render_mode: None, ``"human"``, ``"rgb_array"`` or ``"ansi"``.
 
     Attributes:
         sim: the manager.
@@ -50,7 +51,7 @@ class MultiAgentWrapper(MultiAgentEnv):
         self.sim = sim
         self.horizon = None if horizon is None else positive("horizon", horizon)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = {"render_modes": list(RENDER_MODES)}
+        self.metadata = dict(METADATA)
         learners = {key: agent for key, agent in sim.agents.items() if is_agent(agent)}
         if not learners:
             raise ValueError(f"no agent of {type(sim.sim).__name__} both observes and acts")
@@ -126,14 +127,18 @@ class MultiAgentWrapper(MultiAgentEnv):
         )
 
     def render(self, **kwargs: Any) -> Any:
-        """Show the simulation: a picture in the mode ``"rgb_array"``, else as its manager does.
+        """Show the simulation in the render mode, else as its manager does.
 
         Args:
             **kwargs: for the manager.
         """
         if self.render_mode is not None:
-            return render(self.sim, self.render_mode)
+            return rendering.render(self.sim, self.render_mode)
         return self.sim.render(**kwargs)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        rendering.close(self.sim)
 
     def _add_those_who_wait(self, obs: dict, rewards: dict, dones: dict, infos: dict) -> None:
         """Report, at the time limit, those whose turn it is not: they end as well."""
