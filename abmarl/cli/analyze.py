@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import Checkpoint, Debug, Seed
+from abmarl.cli.options import AnySeed, Checkpoint, Debug
 
 EXAMPLES = {
     "abmarl analyze ~/abmarl_results/PredatorPrey_2026-01-31_12-00-00 my_script.py": (
@@ -31,7 +31,7 @@ def analyze(
         ),
     ],
     checkpoint: Checkpoint = None,
-    seed: Seed = None,
+    seed: AnySeed = None,
     debug: Debug = False,
 ) -> int:
     """Call a script's run(sim, trainer) with the simulation and the policies that were trained.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user
-from abmarl.cli.options import Debug, Seed
+from abmarl.cli.options import AnySeed, Debug
 
 EXAMPLES = {
     "abmarl debug experiment.py -n 2 -s 20": "two episodes of 20 steps at most, as text files",
@@ -36,7 +36,7 @@ def debug(
     render: Annotated[
         bool, typer.Option("--render", help="Show every step on the screen.")
     ] = False,
-    seed: Seed = None,
+    seed: AnySeed = None,
     debug: Debug = False,
 ) -> int:
     """Play episodes of an experiment's simulation with random actions and write them down.

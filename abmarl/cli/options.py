@@ -79,7 +79,7 @@ Checkpoint = Annotated[
         help="The checkpoint of which iteration. [default: the last one]",
     ),
 ]
-Seed = Annotated[
+AnySeed = Annotated[
     int | None,
     typer.Option(min=0, metavar="N", show_default=False, help="The same seed gives the same run."),
 ]

@@ -92,9 +92,10 @@ def train(
 
 
 def _train(experiment: Any, settings: list[str], results: Any) -> int:
+    from abmarl.experiments.plan import processes
     from abmarl.experiments.ray_session import ray_session
     from abmarl.experiments.training import Run, start
-    from abmarl.experiments.translate import processes, translate
+    from abmarl.experiments.translate import translate
 
     with for_the_user():
         plan = translate(experiment)

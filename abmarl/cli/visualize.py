@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import Checkpoint, Debug, Seed
+from abmarl.cli.options import AnySeed, Checkpoint, Debug
 
 EXAMPLES = {
     "abmarl visualize ~/abmarl_results/MultiCorridor_2026-01-31_12-00-00 -n 5 --record": (
@@ -53,7 +53,7 @@ def visualize(
             "--explore", help="Draw actions by chance, as in training, instead of the likeliest."
         ),
     ] = False,
-    seed: Seed = None,
+    seed: AnySeed = None,
     debug: Debug = False,
 ) -> int:
     """Show episodes played by the policies that were trained.
@@ -90,17 +90,21 @@ def _play(
 ) -> Any:
     from contextlib import ExitStack
 
-    from abmarl.experiments.play import Film, Window, play
+    from abmarl.experiments.play import OnScreen, play
+    from abmarl.render import Recorder
 
     with ExitStack() as stack:
-        shows = [Window(replay.manager, delay / 1000)] if shown else []
+        shows = []
+        if shown:
+            shows.append(stack.enter_context(OnScreen(replay.manager, delay / 1000)))
         if path is not None:
-            film = Film(replay.manager, path, 1000 / delay, replay.experiment.title)
-            shows.append(stack.enter_context(film))
+            title = replay.experiment.title
+            film = Recorder(replay.manager, path, 1000 / delay, title=title)
+            shows.append(stack.enter_context(film).capture)
 
-        def show(step: int) -> None:
+        def show() -> None:
             for one in shows:
-                one(step)
+                one()
 
         return play(replay.manager, replay.trainer, steps, explore, seed, show)
 

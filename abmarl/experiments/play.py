@@ -4,12 +4,8 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from abmarl.extras import load
 from abmarl.managers.simulation_manager import SimulationManager
 
 
@@ -34,7 +30,7 @@ def play(
     steps: int,
     explore: bool,
     seed: int | None = None,
-    show: Callable[[int], None] | None = None,
+    show: Callable[[], None] | None = None,
 ) -> Played:
     """Play an episode.
 
@@ -44,13 +40,13 @@ def play(
         steps: how many steps at most.
         explore: whether actions are drawn.
         seed: of the reset; None goes on with the simulation's random stream.
-        show: called with the number of steps done, after the reset and after each step.
+        show: called after the reset and after each step.
     """
     obs = manager.reset() if seed is None else manager.reset(seed=seed)
     returns = dict.fromkeys(obs, 0.0)
     done: dict[str, bool] = {"__all__": False}
     if show is not None:
-        show(0)
+        show()
     step = 0
     while step < steps and not done["__all__"]:
         acting = {agent_id: one for agent_id, one in obs.items() if not done.get(agent_id)}
@@ -59,47 +55,12 @@ def play(
         for agent_id, reward in rewards.items():
             returns[agent_id] = returns.get(agent_id, 0.0) + float(reward)
         if show is not None:
-            show(step)
+            show()
     return Played(step, returns, bool(done["__all__"]))
 
 
-class Film:
-    """Films a simulation: a grid world as `abmarl.render` draws it, others with matplotlib.
-
-    A context manager, like a `Recorder`.
-
-    Args:
-        manager: of the simulation.
-        path: where the film goes; .mp4, .gif, or .png for the last frame.
-        fps: frames per second.
-        title: a line below the picture of a grid world.
-
-    Raises:
-        ImportError: what draws is not installed.
-        OSError: the file cannot be written.
-    """
-
-    def __init__(
-        self, manager: SimulationManager, path: str | os.PathLike, fps: float, title: str = ""
-    ) -> None:
-        from abmarl.render import FrameWriter
-
-        self._picture = picture_of(manager, title)
-        self._recorder = FrameWriter(Path(path), fps=fps)
-
-    def __enter__(self) -> "Film":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._recorder.close()
-
-    def __call__(self, step: int) -> None:
-        """Add what the simulation looks like now."""
-        self._recorder.add(self._picture(step))
-
-
-class Window:
-    """Shows a simulation on the screen.
+class OnScreen:
+    """Shows a simulation in a window; a context manager, which closes it.
 
     Args:
         manager: of the simulation.
@@ -109,33 +70,24 @@ class Window:
     def __init__(self, manager: SimulationManager, delay: float) -> None:
         self._manager, self._delay = manager, delay
 
-    def __call__(self, step: int) -> None:
-        """Show what the simulation looks like now."""
-        self._manager.render()
+    def __enter__(self) -> "OnScreen":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        from abmarl.render import modes
+
+        modes.close(self._manager)
+
+    def __call__(self) -> None:
+        """Show what the simulation looks like now.
+
+        Raises:
+            OSError: there is no screen.
+        """
+        from abmarl.render import modes
+
+        modes.show(self._manager)
         time.sleep(self._delay)
-
-
-def picture_of(manager: SimulationManager, title: str) -> Callable[[int], np.ndarray]:
-    """A function of the number of steps that makes a picture, uint8 [height, width, 3]."""
-    from abmarl.render import Scene, frame
-
-    try:
-        Scene.of(manager)
-    except TypeError:  # it has no grid
-        return _drawn_by_matplotlib(manager)
-    return lambda step: frame(Scene.of(manager, step=step, title=title))
-
-
-def _drawn_by_matplotlib(manager: SimulationManager) -> Callable[[int], np.ndarray]:
-    figure = load("matplotlib.figure").Figure(figsize=(6, 6), dpi=80)
-    canvas = load("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
-
-    def draw(step: int) -> np.ndarray:
-        manager.render(fig=figure)
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[:, :, :3].copy()
-
-    return draw
 
 
 def has_screen() -> bool:

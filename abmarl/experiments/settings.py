@@ -47,7 +47,7 @@ def _set(experiment: Experiment, path: list[str], value: Any, setting: str) -> N
 
 
 def _set_attribute(experiment: Experiment, path: list[str], value: Any, setting: str) -> None:
-    from abmarl.experiments.translate import settable
+    from abmarl.experiments.install import settable
 
     config = experiment.config = experiment.config.copy(copy_frozen=False)
     key = RENAMED.get(path[0], path[0])

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.experiment import Experiment
+from abmarl.experiments.plan import Plan, processes
 from abmarl.experiments.play import play
 from abmarl.experiments.ray_session import ray_session
 from abmarl.experiments.replay import load_replay
 from abmarl.experiments.training import Run, start
-from abmarl.experiments.translate import Plan, processes, translate
+from abmarl.experiments.translate import translate
 
 STEPS = 200
 """Steps of the iteration and of the episode at most."""

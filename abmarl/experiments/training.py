@@ -5,17 +5,17 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import Experiment
 from abmarl.experiments.logs import Logs
+from abmarl.experiments.plan import Plan
 from abmarl.experiments.progress import display
 from abmarl.experiments.results import Results
 from abmarl.experiments.stop import reached, share_done
-from abmarl.experiments.translate import Plan
 from abmarl.rollout.interrupt import deferred_interrupt
 
 MOST_IDLE = 120.0
@@ -78,13 +78,10 @@ class Run:
         self.iteration, self.checkpoint = number, checkpoint
         self._seconds_before = self.results.last_values().get("time_total_s", 0.0)
 
-    def train(self, on_result: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+    def train(self) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
 
         Ctrl-C waits for the end of the iteration; a second one does not.
-
-        Args:
-            on_result: called with every result.
 
         Raises:
             TrainingStopped: the disk is full, or the simulation or an algorithm fails.
@@ -103,8 +100,6 @@ class Run:
                     progress.update(
                         result, time.monotonic() - began, share_done(result, self.plan.stop)
                     )
-                    if on_result is not None:
-                        on_result(result)
                     self.reason = reached(result, self.plan.stop)
                     if self.plan.checkpoint_freq and not (
                         self.iteration % self.plan.checkpoint_freq

@@ -130,6 +130,18 @@ def test_films_without_a_screen(at_home, home):
         )
 
 
+@pytest.mark.skipif(not shutil.which("Xvfb"), reason="needs a screen, real or not")
+def test_films_with_a_screen(home):
+    from tests.render.screen import virtual_screen
+
+    with virtual_screen() as screen:
+        variables = {**QUIET, "DISPLAY": screen.env["DISPLAY"]}
+        done = call(home, ["visualize", results_of(home), "-s", 3, "--record"], variables)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("episode 0: ")
+    assert (results_of(home) / "Episode_000003_0.mp4").stat().st_size > 1000
+
+
 SCRIPT = """
 def run(sim, trainer):
     policy_of = trainer.config["multiagent"]["policy_mapping_fn"]

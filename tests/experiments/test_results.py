@@ -113,7 +113,8 @@ def test_logs(results):
 def test_without_ray(results, monkeypatch):
     (results.folder / "checkpoint_000001").mkdir()
     results.remember(experiment="walk.py", ray="2.60.0")
-    monkeypatch.setitem(sys.modules, "ray", None)
+    for name in ("ray", "ray.rllib"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"needs ray: pip install 'abmarl\[rllib\]'"):
         results.checkpoint()
     with pytest.raises(ImportError, match=r"abmarl train needs ray: pip install"):

@@ -9,11 +9,13 @@ pytest.importorskip("ray.rllib")
 from gymnasium.spaces import Box, Discrete
 from ray.rllib.core.rl_module.rl_module import RLModule
 
-from abmarl.experiments import translate as module
+from abmarl.experiments.environment import EnvCreator
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import read
+from abmarl.experiments.install import ENV_NAME
+from abmarl.experiments.plan import processes
 from abmarl.experiments.settings import apply_settings
-from abmarl.experiments.translate import processes, translate
+from abmarl.experiments.translate import translate
 from tests.experiments.files import MULTIAGENT, write
 
 
@@ -76,7 +78,7 @@ def test_spaces_are_those_of_networks(tmp_path):
     assert spec.action_space == Discrete(3)
     assert plan.config.policy_mapping_fn("agent1", None) == "walker"
     assert plan.multiagent["policy_mapping_fn"]("agent1") == "walker"
-    env = module.EnvCreator(read(write(tmp_path)).sim_creator, 3)({})
+    env = EnvCreator(read(write(tmp_path)).sim_creator, 3)({})
     assert env.env.horizon == 3
 
 
@@ -213,7 +215,7 @@ def new_plan(folder, *settings, more="", experiment="", call=""):
 def test_an_algorithm_config_or_a_function_that_makes_one(tmp_path, call):
     plan = new_plan(tmp_path, "num_sgd_iter=3", "num_workers=0", more=TEAMS, call=call)
     assert (plan.config.lr, plan.config.num_epochs) == (0.25, 3)
-    assert plan.config.env == module.ENV_NAME
+    assert plan.config.env == ENV_NAME
     assert sorted(plan.config.policies) == ["a", "b"]
     assert plan.config.policies["a"].action_space == Discrete(18)
     assert plan.config.policy_mapping_fn("agent7", None) == "b"
