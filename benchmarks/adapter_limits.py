@@ -9,6 +9,7 @@ def adapters(yardstick):
     """Worlds through other libraries, beside the bare ones."""
     pettingzoo(yardstick)
     gymnasium()
+    stable_baselines3()
 
 
 def pettingzoo(yardstick):
@@ -33,5 +34,15 @@ def gymnasium():
     """What is left of the rate of a vectorised simulation behind an adapter."""
     for mode, wanted in (("SameStep", ">= 0.8"), ("NextStep", "")):
         contest = gymnasium_play(mode)
-        ratios = [contest.ratio(SECONDS, 1) for _ in range(PAIRS)]
-        show(f"Gymnasium, {mode} / vectorised", ratios, wanted)
+        found = [contest.ratio(SECONDS, 1) for _ in range(PAIRS)]
+        show(f"Gymnasium, {mode} / vectorised", found, wanted)
+
+
+def stable_baselines3():
+    """PPO on foraging worlds, against the same PPO on an environment that costs nothing."""
+    from benchmarks.sb3_learning import learning
+
+    for worlds in (1024, 1536):
+        contest = learning(worlds)
+        found = [contest.ratio(SECONDS, 1)]
+        show(f"PPO on {worlds:,} worlds / constant arrays", found, ">= 0.6")

@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
-from abmarl.cli import evaluate, play, plot, replay, rollout
+from abmarl.cli import (
+    analyze,
+    debug,
+    evaluate,
+    listing,
+    make_runnable,
+    play,
+    plot,
+    replay,
+    rollout,
+    train,
+    visualize,
+)
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
 
@@ -33,10 +45,11 @@ app = typer.Typer(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
+            "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
             "abmarl play pacman --fps 4": "play yourself",
             "abmarl replay run.npz": "watch a rollout that was saved",
             "abmarl plot run.npz": "curves and heat maps of it",
-            "abmarl rollout --help": "what else it can do",
+            "abmarl train --help": "what else a command can do",
         }
     ),
 )
@@ -69,14 +82,22 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
     return run_it
 
 
-for _module, _command in (
-    (rollout, rollout.rollout),
-    (evaluate, evaluate.evaluate),
-    (play, play.play),
-    (replay, replay.replay),
-    (plot, plot.plot),
-):
-    app.command(epilog=epilog(_module.EXAMPLES), no_args_is_help=True)(stoppable(_command))
+# name -> the command and examples of it.
+COMMANDS = {
+    "rollout": (rollout.rollout, rollout.EXAMPLES),
+    "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
+    "play": (play.play, play.EXAMPLES),
+    "replay": (replay.replay, replay.EXAMPLES),
+    "plot": (plot.plot, plot.EXAMPLES),
+    "train": (train.train, train.EXAMPLES),
+    "debug": (debug.debug, debug.EXAMPLES),
+    "visualize": (visualize.visualize, visualize.EXAMPLES),
+    "analyze": (analyze.analyze, analyze.EXAMPLES),
+    "make-runnable": (make_runnable.make_runnable, make_runnable.EXAMPLES),
+    "list": (listing.list_everything, listing.EXAMPLES),
+}
+for name, (command, examples) in COMMANDS.items():
+    app.command(name, epilog=epilog(examples), no_args_is_help=name != "list")(stoppable(command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -108,8 +129,7 @@ def run(arguments: Sequence[str]) -> int:
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
             return OK
-        known = {command.callback.__name__ for command in app.registered_commands}
-        command = f"abmarl {arguments[0]}" if arguments[0] in known else "abmarl"
+        command = f"abmarl {arguments[0]}" if arguments[0] in COMMANDS else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 
 

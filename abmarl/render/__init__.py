@@ -17,7 +17,6 @@ _HOME = {
     "Picture": "picture",
     "FrameWriter": "frames",
     "Recorder": "recorder",
-    "RENDER_MODES": "modes",
     "show": "modes",
     "close": "modes",
     "Show": "shows",

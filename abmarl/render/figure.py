@@ -24,6 +24,9 @@ def draw_figure(scene: Scene, fig: Any) -> None:
     axes = fig.gca()
     axes.set(xlim=(0, scene.cols), ylim=(scene.rows, 0), aspect="equal")
     step = max(1, round(max(scene.rows, scene.cols) / 50))
+    # Minor ticks are left out where major ones are.
+    axes.set_xticks([])
+    axes.set_yticks([])
     axes.set_xticks(np.arange(0, scene.cols + 1, step), minor=True)
     axes.set_yticks(np.arange(0, scene.rows + 1, step), minor=True)
     axes.grid(which="minor", color="0.88", linewidth=0.6)

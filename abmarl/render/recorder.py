@@ -22,7 +22,7 @@ class Recorder:
 
     A context manager; an exception or Ctrl-C in the middle leaves a file with the pictures so far.
     The file appears under its name when it is finished, an earlier one is replaced only then. In a
-    notebook a finished recorder shows its film. No screen is needed.
+    notebook a finished recorder shows its film. No screen is needed. ::
 
         with Recorder(sim, "battle.mp4", fps=10) as recorder:
             obs = manager.reset(seed=0)

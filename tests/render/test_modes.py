@@ -16,8 +16,9 @@ from abmarl.examples import shipped
 from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.external import rendering
 from abmarl.managers import AllStepManager
-from abmarl.render import RENDER_MODES, NoScreenError, Picture, Scene, frame, show
+from abmarl.render import NoScreenError, Picture, Scene, frame, show
 from abmarl.render.ansi import text
+from abmarl.render.modes import RENDER_MODES
 from abmarl.sim.wrappers import FlattenWrapper
 from tests.gridworld.small import battle, build, fighter, wall
 
@@ -109,6 +110,7 @@ def test_a_figure():
     expected = [agent.position[::-1] + 0.5 for agent in sim.agents.values()]
     assert sorted(points.tolist()) == sorted(np.array(expected).tolist())
     assert not axes.lines
+    assert axes.xaxis.get_minorticklocs().tolist() == list(range(6))  # a line at every cell
     AllStepManager(sim).render(fig=fig)
     assert len(fig.axes) == 1
 
