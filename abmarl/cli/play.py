@@ -10,7 +10,6 @@ from abmarl.cli import options
 from abmarl.cli.errors import UserError, brief, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
 from abmarl.cli.policies import chosen, policy_of
-from abmarl.cli.report import print_table
 from abmarl.cli.windows import needs_screen, needs_window
 
 EXAMPLES = {
@@ -21,6 +20,7 @@ EXAMPLES = {
     "--save game.npz": "order a whole group, and keep the game as demonstrations",
 }
 MOST_PEOPLE = 2
+INTERRUPTED = 130
 
 
 def play(
@@ -106,19 +106,29 @@ def play(
     policies = _opponents(vec, opponents or [], set(played), trust)
     with for_the_user():
         game = Game(vec, played, policies)
+        _compile(vec)
     make_room({"--save": save})
     name = os.path.basename(sim).removesuffix(".py")
     viewer = _window(game, people, name, fps)
-    lost = ""
+    lost, code = "", 0
     try:
         with for_the_user():
             viewer.run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     finally:
         _report(game, people, name)
         lost = _keep(game, name, save)
     if lost:
         raise UserError(lost)
-    return 0
+    return code
+
+
+def _compile(vec: Any) -> None:
+    """Do a step and take it back, so that nobody waits for the compiler after the first key."""
+    state = vec.state_dict()
+    vec.step(vec.sample_actions())
+    vec.load_state_dict(state)
 
 
 def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
@@ -203,6 +213,8 @@ def _keep(game: Any, name: str, path: str | None) -> str:
 
 def _report(game: Any, people: list[list[str]], name: str) -> None:
     """The score of every game that was ended, and of the one that was broken off."""
+    from abmarl.cli.report import print_table
+
     rows = []
     for number, line in enumerate(game.results, 1):
         rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))

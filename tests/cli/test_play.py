@@ -1,6 +1,7 @@
 """``abmarl play`` and ``abmarl replay`` in real windows on a virtual screen, and every mistake."""
 
 import os
+import signal
 import sys
 
 import numpy as np
@@ -81,6 +82,17 @@ def test_real_time_goes_on_by_itself(screen, tmp_path):
     assert len(moves) > 10
     assert 4 <= np.count_nonzero((moves == (0, 1)).all(axis=1)) < len(moves)
     assert "forager0" in out
+
+
+def test_ctrl_c_keeps_what_was_played(screen, tmp_path):
+    script = command("play", "team-battle", "--agent", "agent3", "--seed", 2, "--save", "game.npz")
+    with screen.running(script, cwd=tmp_path) as process:
+        screen.key("x", "x")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "wrote game.npz\n")
+    assert "game 1, 2 steps" in out
+    assert load(tmp_path / "game.npz").num_steps == 2
 
 
 def test_a_window_that_is_closed_at_once(screen, tmp_path):
