@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
-from abmarl.cli import analyze, debug, evaluate, listing, make_runnable, rollout, train, visualize
+from abmarl.cli import (
+    analyze,
+    debug,
+    evaluate,
+    listing,
+    make_runnable,
+    play,
+    plot,
+    replay,
+    rollout,
+    train,
+    visualize,
+)
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
 
@@ -34,6 +46,9 @@ app = typer.Typer(
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
             "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
+            "abmarl play pacman --fps 4": "play yourself",
+            "abmarl replay run.npz": "watch a rollout that was saved",
+            "abmarl plot run.npz": "curves and heat maps of it",
             "abmarl train --help": "what else a command can do",
         }
     ),
@@ -71,6 +86,9 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
 COMMANDS = {
     "rollout": (rollout.rollout, rollout.EXAMPLES),
     "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
+    "play": (play.play, play.EXAMPLES),
+    "replay": (replay.replay, replay.EXAMPLES),
+    "plot": (plot.plot, plot.EXAMPLES),
     "train": (train.train, train.EXAMPLES),
     "debug": (debug.debug, debug.EXAMPLES),
     "visualize": (visualize.visualize, visualize.EXAMPLES),

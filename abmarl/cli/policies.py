@@ -1,4 +1,4 @@
-"""From ``--policy`` on the command line to policies of groups."""
+"""From names and paths on the command line to policies of groups."""
 
 import os
 from collections.abc import Iterable
@@ -7,7 +7,9 @@ from typing import Any
 from abmarl.cli.errors import for_the_user
 
 
-def chosen(vec: Any, given: Iterable[str]) -> dict[str, list[str]]:
+def chosen(
+    vec: Any, given: Iterable[str], option: str = "--policy", otherwise: str = "random"
+) -> dict[str, list[str]]:
     """``["random", "red=heuristic"]`` -> the names or paths for each group, in their order.
 
     Those for one group win over those for all of them.
@@ -15,6 +17,8 @@ def chosen(vec: Any, given: Iterable[str]) -> dict[str, list[str]]:
     Args:
         vec: The vectorised simulation.
         given: Entries ``[GROUP=]NAME``; the group ``*`` is all of them.
+        option: What messages call the option.
+        otherwise: What groups get that are not given anything.
 
     Raises:
         UserError: For a group that does not exist.
@@ -27,11 +31,11 @@ def chosen(vec: Any, given: Iterable[str]) -> dict[str, list[str]]:
         if name in names:
             names.remove(name)
         names.append(name)
-    with for_the_user("--policy"):
+    with for_the_user(option):
         from abmarl.rollout.policies import bind_policies
 
         bind_policies(vec, dict.fromkeys(named, "random"))
-    return {group: named.get(group) or everyone or ["random"] for group in vec.groups}
+    return {group: named.get(group) or everyone or [otherwise] for group in vec.groups}
 
 
 def _split(entry: str, groups: Iterable[str]) -> tuple[str, str]:
@@ -45,7 +49,10 @@ def _split(entry: str, groups: Iterable[str]) -> tuple[str, str]:
     return entry[: places[-1]], entry[places[-1] + 1 :]
 
 
-def policy_of(vec: Any, group: str, name: str, trust: bool, sample: bool, seed: int) -> Any:
+def policy_of(
+    vec: Any, group: str, name: str, trust: bool, sample: bool, seed: int,
+    option: str = "--policy",
+) -> Any:  # fmt: skip
     """The policy of a group, tried on it.
 
     Args:
@@ -55,6 +62,7 @@ def policy_of(vec: Any, group: str, name: str, trust: bool, sample: bool, seed: 
         trust: Whether checkpoints may execute code.
         sample: Whether checkpoints draw their actions.
         seed: Of these draws.
+        option: What messages call the option.
 
     Returns:
         The name itself, or the policy that was read.
@@ -65,7 +73,7 @@ def policy_of(vec: Any, group: str, name: str, trust: bool, sample: bool, seed: 
     from abmarl.rollout.policies import SHIPPED, bind_policies
 
     policy: Any = name
-    with for_the_user("--policy"):
+    with for_the_user(option):
         if name not in SHIPPED and _is_path(name):
             from abmarl.external import load_policy
 

@@ -27,6 +27,8 @@ _HOME = {
     "NoScreenError": "window",
     "plot_alive": "plots",
     "plot_matrix": "matrix",
+    "plot_runs": "runs",
+    "Run": "runs",
 }
 
 __all__ = sorted(_HOME)

@@ -46,8 +46,8 @@ def draw_attacks(
         nx, ny = -down / length * width, across / length * width
         wedge = [(start[0] + nx, start[1] + ny), (start[0] - nx, start[1] - ny), end]
         if plan.cell >= 8:
+            # Not with aalines for smooth edges: it leaves dots in the colours of other pixels.
             pygame.draw.polygon(surface, FLASH, wedge)
-            pygame.draw.aalines(surface, FLASH, True, wedge)
             stars.append((star, (round(end[0] - half), round(end[1] - half))))
         else:
             pygame.draw.line(surface, FLASH, start, end)

@@ -104,14 +104,17 @@ class Canvas:
         if viewer.show.num_worlds > 1:
             number = f"world {viewer.world + 1} of {viewer.show.num_worlds}"
             words.append(text(number, 14, INK))
-        words.append(text(f"{viewer.speed:g}/s", 14, INK))
+        if not viewer.show.waits:
+            words.append(text(f"{viewer.speed:g}/s", 14, INK))
         x = width - _PAD
         for image in words:
             x -= image.get_width()
             surface.blit(image, (x, middle - image.get_height() // 2))
             x -= 14
         x -= 10 - 8
-        if viewer.paused:
+        if viewer.show.waits:
+            pass  # there is no pace
+        elif viewer.paused:
             for left in (x - 8, x - 3):
                 surface.fill(INK, (left, middle - 6, 3, 11))
         else:

@@ -19,8 +19,15 @@ class Commands:
             "": True,
             "several": self.show.num_worlds > 1,
             "can_reset": self.show.can_reset,
+            "pace": not self.show.waits,
         }
-        return [one for one in CONTROLS if able[one.needs]]
+        taken = getattr(self.hands, "taken", frozenset())
+        left = [
+            one._replace(keys=tuple(key for key in one.keys if key not in taken))
+            for one in CONTROLS
+            if able[one.needs]
+        ]
+        return [one for one in left if one.keys]
 
     def pause(self) -> None:
         """Stand still, or go on."""

@@ -16,7 +16,8 @@ class Control(NamedTuple):
         keys: names of the keys, as `key_name` gives them.
         action: the method of the viewer.
         words: what it does.
-        needs: what the show must have: ``"several"`` worlds, ``"can_reset"``, or "" for nothing.
+        needs: what the show must have: ``"several"`` worlds, ``"can_reset"``, a ``"pace"``, or ""
+            for nothing.
     """
 
     keys: tuple[str, ...]
@@ -26,10 +27,10 @@ class Control(NamedTuple):
 
 
 CONTROLS = (
-    Control(("space", "p"), "pause", "pause, go on"),
-    Control(("n", "."), "one_step", "one step"),
-    Control(("-",), "slower", "slower"),
-    Control(("+", "="), "faster", "faster"),
+    Control(("space", "p"), "pause", "pause, go on", "pace"),
+    Control(("n", "."), "one_step", "one step", "pace"),
+    Control(("-",), "slower", "slower", "pace"),
+    Control(("+", "="), "faster", "faster", "pace"),
     Control(("r",), "reset", "start anew", "can_reset"),
     Control(("]", "page down"), "next_world", "next world", "several"),
     Control(("[", "page up"), "previous_world", "previous world", "several"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.render.plots import INK, LINE, PAPER, write_png
+from abmarl.render.plots import INK, LINE, PAPER, write_figure
 
 _LOW, _MIDDLE, _HIGH = (0.80, 0.36, 0.30), (0.99, 0.97, 0.92), (0.22, 0.55, 0.52)
 
@@ -70,7 +70,7 @@ def plot_matrix(
 
     widest = max(map(len, rows))
     size = (2.2 + 0.07 * widest + 1.3 * len(columns), 1.7 + 0.7 * len(rows))
-    write_png(path, draw, size, dpi)
+    write_figure(path, draw, size, dpi)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

@@ -58,30 +58,35 @@ def plot_alive(
             frameon=False, labelcolor=INK, ncols=min(len(curves), 5), loc="outside lower center"
         )
 
-    write_png(path, draw, size, dpi)
+    write_figure(path, draw, size, dpi)
 
 
-def write_png(
+def write_figure(
     path: str | os.PathLike,
     draw: Callable[[Any], None],
     size: tuple[float, float],
     dpi: int,
+    suffixes: tuple[str, ...] = (".png",),
 ) -> None:
     """Draw a figure and write it; an earlier file is replaced at the end.
 
     Args:
-        path: where the PNG goes; its folder must exist.
+        path: where the picture goes; its folder must exist.
         draw: draws on the matplotlib figure it is given.
         size: width and height in inches.
         dpi: pixels per inch.
+        suffixes: the suffixes that `path` may have.
 
     Raises:
-        ValueError: another suffix than .png.
+        ValueError: another suffix.
         OSError: the file cannot be written.
         ImportError: matplotlib is missing.
     """
-    if os.path.splitext(path)[1].lower() != ".png":
-        raise ValueError(f"cannot plot to {os.fspath(path)!r}: known suffixes: .png")
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in suffixes:
+        raise ValueError(
+            f"cannot plot to {os.fspath(path)!r}: known suffixes: {' '.join(suffixes)}"
+        )
     figure_class = load("matplotlib.figure").Figure
     canvas = load("matplotlib.backends.backend_agg").FigureCanvasAgg
     file = PartialFile(path)
@@ -90,7 +95,11 @@ def write_png(
         canvas(figure)
         draw(figure)
         data = io.BytesIO()
-        figure.savefig(data, format="png")
+        # Equal figures make equal files.
+        settings = {"svg.hashsalt": "abmarl", "svg.fonttype": "none"}
+        with load("matplotlib").rc_context(settings):
+            metadata = {"Date": None} if suffix == ".svg" else None
+            figure.savefig(data, format=suffix[1:], metadata=metadata)
         file.write(data.getvalue())
         file.keep()
     except BaseException:
@@ -104,7 +113,6 @@ def _resolved(curves, colors) -> dict[str, tuple[float, ...]]:
 
 
 def _curves(axes, curves, colors, title: str, xlabel: str, ylabel: str) -> None:
-    axes.set_facecolor(PAPER)
     for name, values in curves.items():
         steps = np.arange(len(values))
         # A single step is a point, which a line does not show.
@@ -114,6 +122,12 @@ def _curves(axes, curves, colors, title: str, xlabel: str, ylabel: str) -> None:
     top = max(float(np.nanmax(values, initial=0.0)) for values in curves.values())
     axes.set_xlim(0, max(last, 1))
     axes.set_ylim(0, 1.08 * top if top > 0 else 1)
+    style(axes, title, xlabel, ylabel)
+
+
+def style(axes: Any, title: str, xlabel: str, ylabel: str) -> None:
+    """The look of all plots: a quiet grid, no frame, title at the left."""
+    axes.set_facecolor(PAPER)
     axes.set_xlabel(xlabel, color=INK)
     axes.set_ylabel(ylabel, color=INK)
     if title:

@@ -42,9 +42,11 @@ class Show:
         num_worlds: how many worlds there are.
         can_step: whether `step` goes on.
         can_reset: whether `reset` starts anew.
+        waits: whether it goes on when somebody acts, not at a pace: the viewer does not step it.
     """
 
     num_worlds = 1
+    waits = False
     can_step = False
     can_reset = False
 

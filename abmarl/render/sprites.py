@@ -123,6 +123,8 @@ def text(words: str, height: int, color: RGB):
     if not pygame.font.get_init():
         pygame.font.init()
     # Drawn large and scaled down: pygame sets small letters a whole pixel too near or too far.
-    large = pygame.font.Font(None, round(1.35 * height * _TEXT_SCALE)).render(words, True, color)
+    # SDL crashes when it scales what has no width.
+    font = pygame.font.Font(None, round(1.35 * height * _TEXT_SCALE))
+    large = font.render(words or " ", True, color)
     width, height = (max(1, round(side / _TEXT_SCALE)) for side in large.get_size())
     return pygame.transform.smoothscale(large, (width, height))

@@ -10,7 +10,7 @@ Two things can be added:
   ``key(name, down) -> bool`` (a key, named as `abmarl.render.controls.key_name` does, was pressed
   or let go) and ``cell(row, col, button) -> bool`` (a cell was clicked at). It is asked first, and
   what it returns True for is not taken as a control of the viewer. ``keys``, pairs of keys and what
-  they do, stands in the help.
+  they do, stands in the help; ``taken``, names of keys, are left out among the viewer's controls.
 - ``strips``, what is drawn below the map, from the top downwards, such as a timeline. A strip has a
   ``height`` in pixels, ``draw(surface)`` for a surface of that height, and may have ``click(x,
   width)`` (somebody clicked at, or dragged to, pixel x of ``width``).
@@ -105,7 +105,7 @@ class Viewer(Commands):
         while not self.closed:
             began = time.perf_counter()
             self._gestures.listen(self._window.events())
-            while not self.closed and self._may_step():
+            while not (self.closed or self.show.waits) and self._may_step():
                 # What is over now may go on later, after a key or a reset.
                 if not self.show.step():
                     break
@@ -185,6 +185,8 @@ class Viewer(Commands):
         scene = self.show.scene(self.world)
         if self.chosen is not None and self.chosen >= len(scene.ids):
             self.chosen = None
+        if (scene.rows, scene.cols) != (self.view.rows, self.view.cols):
+            self.view = MapView(scene.rows, scene.cols, self.view.size)
         self.view.resize(self.canvas.map_rect(surface.get_size()).size)
         if self.following and self.chosen is not None:
             self.view.center(int(scene.row[self.chosen]), int(scene.col[self.chosen]))

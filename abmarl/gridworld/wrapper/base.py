@@ -102,6 +102,13 @@ class ActorWrapper(ActorBase):
             self._codes[self.wrapped_component.form_of[slot]].decode(number), form.space
         )
 
+    def number_of(self, slot, point):
+        """The number of agent ``slot`` that stands for an action of the actor within.
+
+        None where several segments of it are not at 0, which no number stands for.
+        """
+        return self._codes[self.wrapped_component.form_of[slot]].encode(self.split(point))
+
     def _number(self, agent):
         return int(self.wrapped_component.form_of[self.store.index[agent.id]])
 

@@ -1,0 +1,227 @@
+"""``abmarl play``: act for agents with keys and mouse."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli import options
+from abmarl.cli.errors import UserError, brief, for_the_user
+from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.policies import chosen, policy_of
+from abmarl.cli.windows import needs_screen, needs_window
+
+EXAMPLES = {
+    "abmarl play team-battle": "the first agent is yours; h shows the keys",
+    "abmarl play pacman --agent pacman --fps 4": "in real time, four steps a second",
+    "abmarl play team-battle --agent agent0 --agent agent1": "two people on one keyboard",
+    "abmarl play foragers-and-hunters --group hunter --opponents forager=heuristic "
+    "--save game.npz": "order a whole group, and keep the game as demonstrations",
+}
+MOST_PEOPLE = 2
+INTERRUPTED = 130
+
+
+def play(
+    sim: options.Sim,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            show_default=False,
+            help="The agent to play. Given twice, two people share the keyboard: the first one "
+            "has the letters, the second one the arrows. [default: the first that acts]",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Play all agents of a group. They take their orders one after the other, or "
+            "with --fps all at once.",
+        ),
+    ] = None,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[GROUP=]NAME",
+            show_default=False,
+            help="How all other agents act, or those of a group: random, heuristic, or the path "
+            "of a checkpoint. May be given several times. [default: heuristic where it knows the "
+            "actions, else random]",
+        ),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="Play in real time, with so many steps per second. [default: a step when the "
+            "orders are given]",
+        ),
+    ] = None,
+    horizon: options.Horizon = 200,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="The same seed gives the same start. [default: a fresh one]",
+        ),
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.npz", help="Save what was played as a rollout."),
+    ] = None,
+    trust: options.Trust = False,
+) -> int:
+    """Play a simulation in a window: with arrows or letters, attacks with space or a click.
+
+    The window lists its keys when you press h. When it is closed, the score is told and what was
+    played is saved. Needs abmarl[render].
+    """
+    if agent and group:
+        raise UserError("--agent and --group: give one of them")
+    if fps is not None and not 0 < fps <= 60:
+        raise UserError(f"--fps {fps:g}: allowed are numbers above 0 up to 60")
+    if agent and len(set(agent)) != len(agent):
+        raise UserError(f"--agent {agent[0]} is given twice: two people play two agents")
+    if agent and len(agent) > MOST_PEOPLE:
+        raise UserError(f"--agent: {len(agent)} are given, but {MOST_PEOPLE} people fit a keyboard")
+    check_outputs({"--save": save})
+    needs_window()
+    # numpy and numba come in here, after what can be refused without them.
+    from abmarl.cli.simulation import load_simulation
+    from abmarl.rollout.game import Game
+
+    with for_the_user():
+        vec = load_simulation(sim).vectorize(
+            num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
+        )
+    people = _people(vec, agent or [], group)
+    played = [name for mine in people for name in mine]
+    policies = _opponents(vec, opponents or [], set(played), trust)
+    with for_the_user():
+        game = Game(vec, played, policies)
+        _compile(vec)
+    make_room({"--save": save})
+    name = os.path.basename(sim).removesuffix(".py")
+    viewer = _window(game, people, name, fps)
+    lost, code = "", 0
+    try:
+        with for_the_user():
+            viewer.run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    finally:
+        _report(game, people, name)
+        lost = _keep(game, name, save)
+    if lost:
+        raise UserError(lost)
+    return code
+
+
+def _compile(vec: Any) -> None:
+    """Do a step and take it back, so that nobody waits for the compiler after the first key."""
+    state = vec.state_dict()
+    vec.step(vec.sample_actions())
+    vec.load_state_dict(state)
+
+
+def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
+    """For every person the agents it plays."""
+    from abmarl.rollout.pilot import place_of
+    from abmarl.rollout.policies import bind_policies
+
+    if group is not None:
+        with for_the_user("--group"):
+            bind_policies(vec, {group: "random"})
+        return [list(vec.groups[group].agent_ids)]
+    with for_the_user("--agent"):
+        for name in agents:
+            place_of(vec, name)
+    if not agents:
+        acting = {name for one in vec.groups.values() for name in one.agent_ids}
+        agents = [next(name for name in vec.agents if name in acting)]
+    return [[name] for name in agents]
+
+
+def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dict[str, Any]:
+    """group -> policy."""
+    found: dict[str, Any] = {}
+    for group, names in chosen(vec, given, "--opponents", "").items():
+        if len(names) > 1:
+            raise UserError(f"--opponents: group {group!r} is given {' and '.join(names)}")
+        if set(vec.groups[group].agent_ids) <= played:
+            found[group] = "random"  # asked, but nobody follows it
+        elif names[0]:
+            found[group] = policy_of(vec, group, names[0], trust, False, vec.seed, "--opponents")
+        else:
+            found[group] = _scripted(vec, group)
+    return found
+
+
+def _scripted(vec: Any, group: str) -> str:
+    from abmarl.rollout.policies import bind_policies
+
+    try:
+        bind_policies(vec, {group: "heuristic"})
+    except ValueError:
+        return "random"
+    return "heuristic"
+
+
+def _window(game: Any, people: list[list[str]], name: str, fps: float | None) -> Any:
+    """The window, opened."""
+    from abmarl.render import Viewer
+    from abmarl.render.keyboard import Keyboard
+    from abmarl.render.play import GameLine, PlayShow
+
+    alone = len(people) == 1
+    with for_the_user(), needs_screen("playing needs one"):
+        show = PlayShow(game, fps is not None, follows=alone)
+        hands = Keyboard(show, people)
+        viewer = Viewer(
+            show, title=f"{name} - abmarl", speed=fps or 8, hands=hands, strips=[GameLine(show)]
+        )
+        show.viewer = viewer
+        if alone:
+            viewer.chosen = game.pilots[people[0][0]].slot
+        viewer.open()
+    return viewer
+
+
+def _keep(game: Any, name: str, path: str | None) -> str:
+    """Save what was played; why that was not possible, if it was not."""
+    if path is None:
+        return ""
+    if not game.num_steps:
+        print("nothing was played, so nothing is saved", file=sys.stderr)
+        return ""
+    from abmarl.rollout import save
+
+    try:
+        save(game.rollout(name), path)
+    except (OSError, ValueError, MemoryError) as error:
+        return f"--save: {brief(error)}"
+    print(f"wrote {path}", file=sys.stderr)
+    return ""
+
+
+def _report(game: Any, people: list[list[str]], name: str) -> None:
+    """The score of every game that was ended, and of the one that was broken off."""
+    from abmarl.cli.report import print_table
+
+    rows = []
+    for number, line in enumerate(game.results, 1):
+        rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))
+        for mine in people:
+            rows += [(f"  {agent}", f"{line.agents[agent]:.2f}") for agent in mine]
+        rows += [(f"  group {group}", f"{score:.2f}") for group, score in line.groups.items()]
+    if rows:
+        print_table(f"{name}: score", rows)
+    else:
+        print("nothing was played")

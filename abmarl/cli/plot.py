@@ -1,0 +1,98 @@
+"""``abmarl plot``: pictures of rollouts that were saved."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli.errors import UserError, brief
+from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.recorded import load_rollout, name_of, simulation_of
+
+EXAMPLES = {
+    "abmarl plot run.npz": "writes run.png",
+    "abmarl plot before.npz after.npz --out both.svg": "two runs in one picture",
+}
+
+
+def plot(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", show_default=False, help="Rollouts, as `--save` of abmarl writes."
+        ),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", show_default=False,
+            help="Where the picture goes: .png or .svg. [default: the first FILE, with .png]",
+        ),
+    ] = None,
+    sim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIM",
+            show_default=False,
+            help="The simulation that they were made with: a shipped one, or a Python file, which "
+            "is executed. [default: the shipped one that a file names]",
+        ),
+    ] = None,
+) -> int:  # fmt: skip
+    """Draw returns and lengths of episodes, agents over time, and heat maps of where they were.
+
+    The heat maps show where the agents of every group stood and where they attacked. A rollout does
+    not hold that: it is simulated again from its seed and actions. Needs abmarl[render].
+    """
+    path = out or f"{files[0].removesuffix('.npz')}.png"
+    check_outputs({"--out": path}, {"--out": (".png", ".svg")})
+    for file in files:
+        if out is not None and file == out:
+            raise UserError(f"--out {out}: is one of the rollouts")
+    from abmarl import extras
+    from abmarl.cli.errors import for_the_user
+
+    with for_the_user():
+        extras.load("matplotlib")
+    rollouts = [load_rollout(file) for file in files]
+    make_room({"--out": path})
+    from abmarl.render import plot_runs
+
+    runs = [_run(rollout, file, sim) for rollout, file in zip(rollouts, files, strict=True)]
+    with for_the_user("--out"):
+        plot_runs(path, runs)
+    print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
+def _run(rollout: Any, file: str, sim: str | None) -> Any:
+    """A rollout with what can be found out about it."""
+    from abmarl.render import Run
+    from abmarl.rollout.progress import reporter
+    from abmarl.rollout.whereabouts import whereabouts
+
+    try:
+        simulation = simulation_of(rollout, file, sim)
+    except UserError as error:
+        if sim is not None:
+            raise
+        print(f"no heat maps: {error}", file=sys.stderr)
+        return Run(name_of(file), rollout)
+    colors = {
+        name: simulation.agents[group.ids[0]].render_color
+        for name, group in rollout.groups.items()
+        if group.ids[0] in simulation.agents
+    }
+    where = None
+    try:
+        with reporter(f"simulating {file} again", rollout.num_steps, "steps") as report:
+            where = whereabouts(simulation, rollout, report.update)
+    except (ValueError, TypeError, NotImplementedError, MemoryError) as error:
+        print(f"no heat maps of {file}: {brief(error)}", file=sys.stderr)
+    if where is not None and where.mismatch:
+        print(
+            f"not as recorded: {file}, {where.mismatch}\nheat maps leave such worlds out from "
+            "there on",
+            file=sys.stderr,
+        )
+    return Run(name_of(file), rollout, where, colors)

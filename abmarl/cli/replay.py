@@ -1,0 +1,182 @@
+"""``abmarl replay``: watch a rollout that was saved."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.recorded import load_rollout, name_of, simulation_of
+from abmarl.cli.windows import needs_screen, needs_window
+
+EXAMPLES = {
+    "abmarl replay run.npz": "in a window; h shows the keys",
+    "abmarl replay run.npz --world 5 --episode 2": "another world, from its second episode on",
+    "abmarl replay run.npz --sim my_sim.py": "a rollout of your own simulation",
+    "abmarl replay run.npz --record clip.mp4 --from 40 --to 90": "a film of some steps; needs no "
+    "screen",
+}
+
+
+def replay(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", show_default=False, help="A rollout, as `--save` of abmarl writes it."
+        ),
+    ],
+    sim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIM",
+            show_default=False,
+            help="The simulation that it was made with: a shipped one, or a Python file, which is "
+            "executed. [default: the shipped one that the file names]",
+        ),
+    ] = None,
+    world: Annotated[
+        int, typer.Option(min=0, metavar="K", help="Which world to show, from 0.")
+    ] = 0,
+    episode: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="E", show_default=False, help="Which of its episodes to start with."
+        ),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write a film in place of a window: .mp4, .gif, or .png."
+        ),
+    ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option(
+            "--from", min=0, metavar="N", show_default=False,
+            help="First step of the film. [default: the first one, or that of --episode]",
+        ),
+    ] = None,
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "--to", min=0, metavar="N", show_default=False,
+            help="Last step of the film. [default: the last one, or that of --episode]",
+        ),
+    ] = None,
+    fps: Annotated[
+        float, typer.Option(metavar="N", help="Steps per second of film, or in the window.")
+    ] = 10,
+) -> int:  # fmt: skip
+    """Play a rollout back, forwards and backwards, with its rewards and a timeline.
+
+    The world is simulated again from its seed and the recorded actions, and compared with what was
+    recorded. Where it does something else, the place is told, and from there on the record is
+    shown: what every agent saw. Needs abmarl[render].
+    """
+    if not 0 < fps < float("inf"):
+        raise UserError(f"--fps {fps:g}: allowed are numbers above 0")
+    for option, step in (("--from", first), ("--to", last)):
+        if step is not None and record is None:
+            raise UserError(f"{option} {step}: is for a film, give --record FILE too")
+    check_outputs({"--record": record})
+    needs_window()
+    rollout = load_rollout(file)
+    if world >= rollout.num_envs:
+        raise UserError(f"--world {world}: there are worlds 0 to {rollout.num_envs - 1} in {file}")
+    simulation = simulation_of(rollout, file, sim)
+    from abmarl.render.replay import ReplayShow
+
+    with for_the_user(file):
+        show = ReplayShow(
+            simulation, rollout, world, name_of(file), on_check=_progress, on_mismatch=_tell
+        )
+    begin, end = _stretch(show, episode)
+    if record is None:
+        show.go(begin)
+        return _watch(show, name_of(file), world, fps)
+    moments = show.replay.moments
+    begin = begin if first is None else _moment(moments, rollout, "--from", first)
+    end = end if last is None else _moment(moments, rollout, "--to", last, ends=True)
+    if begin > end:
+        raise UserError(f"--from {moments.step[begin]}: comes after --to {moments.step[end]}")
+    make_room({"--record": record})
+    return _film(show, record, range(begin, end + 1), fps)
+
+
+def _stretch(show: Any, episode: int | None) -> tuple[int, int]:
+    """The first and the last moment of an episode, or of everything."""
+    moments = show.replay.moments
+    if episode is None:
+        return 0, len(moments) - 1
+    count = int(moments.episode[-1]) + 1
+    if episode > count:
+        what = "there is 1 episode" if count == 1 else f"there are episodes 1 to {count}"
+        raise UserError(f"--episode {episode}: {what} in world {show.replay.world}")
+    mine = (moments.episode == episode - 1).nonzero()[0]
+    return int(mine[0]), int(mine[-1])
+
+
+def _moment(moments: Any, rollout: Any, option: str, step: int, ends: bool = False) -> int:
+    """The moment after so many steps: the start of an episode, or with `ends` its end."""
+    if step > rollout.num_steps:
+        raise UserError(f"{option} {step}: the rollout has {rollout.num_steps} steps")
+    moment = moments.of_step(step)
+    later = moment + 1 < len(moments) and moments.fresh[moment + 1]
+    return moment + 1 if later and not ends else moment
+
+
+def _watch(show: Any, name: str, world: int, fps: float) -> int:
+    from abmarl.render import Viewer
+    from abmarl.render.replay import ReplayDesk
+    from abmarl.render.strips import Rewards, Timeline
+
+    with for_the_user(), needs_screen("give --record FILE for a film"):
+        desk = ReplayDesk(show)
+        strips = [Rewards(show), Timeline(show)]
+        desk.viewer = Viewer(
+            show, title=f"{name} - abmarl", speed=fps, world=world, hands=desk, strips=strips
+        )
+        desk.viewer.run()
+    return 0
+
+
+def _film(show: Any, path: str, moments: range, fps: float) -> int:
+    from abmarl.render.clip import Clip
+    from abmarl.rollout.progress import reporter
+
+    with (
+        for_the_user("--record"),
+        Clip(show, path, fps) as clip,
+        reporter(f"filming {path}", len(moments), "pictures") as report,
+    ):
+        for number, moment in enumerate(moments, 1):
+            clip.take(moment)
+            report.update(number)
+    print(f"wrote {path}", file=sys.stderr)
+    return 0
+
+
+def _progress(replay: Any) -> Any:
+    """Long rollouts take a while to be simulated again: say how far it is."""
+    from abmarl.rollout.progress import Bar, reporter
+
+    total = len(replay.moments)
+    report = reporter(f"simulating world {replay.world} again", total, "steps", total > 5000)
+    if not isinstance(report, Bar):
+        return None
+    report.__enter__()
+
+    def told(moment: int) -> None:
+        report.update(moment + 1)
+        if moment + 1 == total:
+            report.__exit__(None, None, None)
+
+    return told
+
+
+def _tell(mismatch: Any) -> None:
+    print(
+        f"not as recorded: {mismatch}\nfrom there on the record is shown, what every agent saw",
+        file=sys.stderr,
+    )

@@ -1,0 +1,281 @@
+"""People who play: keys and clicks, turn by turn and in real time. Needs no screen."""
+
+import numpy as np
+import pytest
+
+from abmarl.gridworld.actor import (
+    BinaryAttackActor,
+    CrossMoveActor,
+    MoveActor,
+    SelectiveAttackActor,
+)
+from abmarl.render import Viewer
+from abmarl.render.keyboard import Keyboard
+from abmarl.render.play import GameLine, PlayShow
+from abmarl.render.surface import pygame
+from abmarl.rollout.game import Game
+from tests.render.test_viewer import click
+from tests.rollout.small_battle import one_world
+
+NAMES = {
+    "left": pygame.K_LEFT, "right": pygame.K_RIGHT, "up": pygame.K_UP, "down": pygame.K_DOWN,
+    "space": pygame.K_SPACE, "return": pygame.K_RETURN, "home": pygame.K_HOME,
+    "end": pygame.K_END, "page up": pygame.K_PAGEUP, "page down": pygame.K_PAGEDOWN,
+    "escape": pygame.K_ESCAPE,
+}  # fmt: skip
+
+
+def event(viewer, name, down):
+    key, unicode = NAMES.get(name) or ord(name), "" if name in NAMES else name
+    kind = pygame.KEYDOWN if down else pygame.KEYUP
+    viewer.handle(pygame.event.Event(kind, key=key, unicode=unicode))
+
+
+def press(viewer, *names):
+    for name in names:
+        event(viewer, name, True)
+        event(viewer, name, False)
+
+
+def table(people=(("red0",),), actors=(BinaryAttackActor, MoveActor), real_time=False, **kwargs):
+    """A viewer of a game in which nobody else does anything."""
+    vec = one_world(actors, **kwargs)
+    names = [name for mine in people for name in mine]
+    still = lambda observations, active: {  # noqa: E731
+        key: np.zeros((*active.shape, *space.shape), int)
+        for key, space in vec.groups["blue"].action_space.spaces.items()
+    }
+    game = Game(vec, names, {"blue": still})
+    show = PlayShow(game, real_time, follows=len(people) == 1)
+    hands = Keyboard(show, people)
+    viewer = Viewer(show, hands=hands, strips=[GameLine(show)])
+    show.viewer = viewer
+    return viewer
+
+
+def place(viewer, name):
+    vec = viewer.show.game.vec
+    return tuple(vec.store.position[0, list(vec.agents).index(name)].tolist())
+
+
+def alive(viewer):
+    vec = viewer.show.game.vec
+    return [name for name, lives in zip(vec.agents, vec.store.active[0], strict=True) if lives]
+
+
+@pytest.mark.parametrize(
+    ("keys", "there"),
+    [
+        (["left"], (1, 0)), (["a"], (1, 0)), (["right"], (1, 2)), (["d"], (1, 2)),
+        (["up"], (0, 1)), (["w"], (0, 1)), (["down"], (2, 1)), (["s"], (2, 1)),
+        (["q"], (0, 0)), (["e"], (0, 2)), (["z"], (2, 0)), (["c"], (1, 1)),
+        (["x"], (1, 1)), (["w", "d", "d"], (0, 3)),
+    ],
+)  # fmt: skip
+def test_a_key_is_a_step(keys, there):
+    viewer = table()
+    press(viewer, *keys)
+    assert place(viewer, "red0") == there  # blue1 is in the way of c
+    assert viewer.show.game.num_steps == len(keys)
+    assert viewer.show.scene(0).step == len(keys)
+
+
+def test_without_diagonals():
+    viewer = table(actors=(CrossMoveActor,))
+    press(viewer, "q", "e", "z", "c")
+    assert viewer.show.game.num_steps == 0
+    assert not viewer.closed
+    press(viewer, "w")
+    assert place(viewer, "red0") == (0, 1)
+    assert "q e z c" not in [keys for keys, _ in viewer.hands.keys]
+
+
+def test_space_attacks_once():
+    viewer = table()
+    event(viewer, "space", True)
+    event(viewer, "space", True)  # held: the keyboard repeats
+    event(viewer, "space", False)
+    assert viewer.show.game.num_steps == 1
+    assert len(alive(viewer)) == 3
+    assert len(viewer.show.scene(0).attacks) == 1
+
+
+def test_a_held_way_walks_on():
+    viewer = table()
+    for _ in range(3):
+        event(viewer, "w", True)
+    assert viewer.show.game.num_steps == 3
+
+
+def test_a_click_attacks_a_cell():
+    viewer = table(actors=(SelectiveAttackActor, MoveActor))
+    viewer.picture()
+    click(viewer, 1, 4)  # the wall, too far away: it is chosen
+    assert viewer.show.game.num_steps == 0
+    assert viewer.chosen == 2
+    click(viewer, 1, 3)
+    assert alive(viewer) == ["red0", "wall", "blue1"]
+    assert ("click", "attack a cell") in viewer.hands.keys
+
+
+def test_two_people():
+    viewer = table((("red0",), ("blue0",)))
+    assert viewer.show.asked() == ["red0", "blue0"]
+    press(viewer, "up")
+    assert viewer.show.asked() == ["red0"]
+    assert viewer.show.game.num_steps == 0
+    press(viewer, "down")  # thinks better of it? the order stands
+    press(viewer, "a")
+    assert viewer.show.game.num_steps == 1
+    assert place(viewer, "blue0") == (0, 3)
+    assert place(viewer, "red0") == (1, 0)
+    press(viewer, "x", "end")
+    assert place(viewer, "blue0") == (1, 2)
+    press(viewer, "/", "c")
+    assert place(viewer, "red0") == (2, 1)
+    press(viewer, "return", "x")
+    assert alive(viewer) == ["blue0", "wall", "blue1"]
+    assert viewer.show.game.over
+    words = dict(viewer.hands.keys)
+    assert words["w a s d"] == "red0: move"
+    assert words["enter"] == "blue0: attack"
+
+
+def test_a_group_takes_orders_one_after_the_other():
+    vec = one_world()
+    game = Game(vec, ["blue0", "blue1"], "random")
+    show = PlayShow(game, follows=True)
+    viewer = Viewer(show, hands=Keyboard(show, [["blue0", "blue1"]]))
+    show.viewer = viewer
+    viewer.chosen = 1
+    press(viewer, "up")
+    assert show.asked() == ["blue1"]
+    assert viewer.chosen == 3
+    press(viewer, "x")
+    assert game.num_steps == 1
+    assert place(viewer, "blue0") == (0, 3)
+    assert viewer.chosen == 1
+
+
+def test_game_over_and_another_one():
+    viewer = table(horizon=2)
+    assert "r" not in [key for one in viewer.controls for key in one.keys]
+    press(viewer, "x", "r", "x")
+    assert viewer.show.game.over
+    press(viewer, "x", "space", "left")
+    assert viewer.show.game.num_steps == 2
+    press(viewer, "r")
+    assert not viewer.show.game.over
+    assert viewer.show.scene(0).step == 0
+    press(viewer, "left")
+    assert viewer.show.game.num_steps == 3
+
+
+def test_keys_of_people_are_no_controls():
+    viewer = table()
+    taken = {key for one in viewer.controls for key in one.keys}
+    assert not taken & set(viewer.hands.taken)
+    assert "pause" not in [one.action for one in viewer.controls]
+    press(viewer, "q")
+    assert not viewer.closed
+    press(viewer, "escape")
+    assert viewer.closed
+
+
+# --- in real time ---
+
+
+def test_held_keys_count():
+    viewer = table(real_time=True)
+    assert not viewer.show.waits
+    assert "pause" in [one.action for one in viewer.controls]
+    event(viewer, "w", True)
+    event(viewer, "d", True)
+    assert viewer.show.game.num_steps == 0
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 2)
+    event(viewer, "w", False)
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 3)
+    event(viewer, "d", False)
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 3)
+
+
+def test_a_tap_between_steps_counts_once():
+    viewer = table(real_time=True)
+    press(viewer, "w", "space")
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 1)
+    assert len(alive(viewer)) == 3
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 1)
+    assert len(alive(viewer)) == 3
+
+
+def test_the_last_way_counts_where_there_are_four():
+    viewer = table(actors=(CrossMoveActor,), real_time=True)
+    event(viewer, "w", True)
+    event(viewer, "d", True)
+    viewer.show.step()
+    assert place(viewer, "red0") == (1, 2)
+    event(viewer, "d", False)
+    viewer.show.step()
+    assert place(viewer, "red0") == (0, 2)
+
+
+def test_clicks_in_real_time():
+    viewer = table(actors=(SelectiveAttackActor, MoveActor), real_time=True)
+    viewer.picture()
+    click(viewer, 1, 3)
+    assert len(alive(viewer)) == 4
+    viewer.show.step()
+    assert alive(viewer) == ["red0", "wall", "blue1"]
+
+
+def test_held_keys_do_not_last_into_the_next_game():
+    viewer = table(real_time=True, horizon=1)
+    event(viewer, "w", True)
+    viewer.show.step()
+    assert viewer.show.waits
+    press(viewer, "r")
+    viewer.show.step()
+    assert place(viewer, "red0") == (1, 1)
+
+
+def test_who_is_out_watches():
+    vec = one_world(horizon=9)
+    game = Game(vec, ["blue0"], {"red": "heuristic"})
+    show = PlayShow(game)
+    viewer = Viewer(show, hands=Keyboard(show, [["blue0"]]))
+    steps = 0
+    while game.acts("blue0"):
+        press(viewer, "x")
+        steps += 1
+        assert steps < 9
+    if not game.over:
+        assert not show.waits
+        before = game.num_steps
+        show.step()
+        assert game.num_steps == before + 1
+
+
+# --- the line under the map ---
+
+
+def line(viewer):
+    surface = pygame.Surface((600, GameLine.height), 0, 32)
+    viewer.strips[0].draw(surface)
+    return pygame.surfarray.array3d(surface).copy()
+
+
+def test_the_line_tells_whose_turn_and_score():
+    viewer = table(horizon=2)
+    pictures = [line(viewer)]
+    press(viewer, "space")
+    pictures.append(line(viewer))
+    assert not np.array_equal(pictures[0], pictures[1])  # another score
+    press(viewer, "x")
+    pictures.append(line(viewer))
+    orange = lambda picture: (np.abs(picture - (190, 70, 20)).sum(-1) < 12).any()  # noqa: E731
+    assert [orange(one.astype(int)) for one in pictures] == [False, False, True]
