@@ -1,4 +1,4 @@
-"""What all benchmarks share: how much is warmed up, and agent-steps per second beside the times."""
+"""What all benchmarks share: how much is warmed up, and rates per second beside the times."""
 
 import pytest
 
@@ -26,16 +26,38 @@ def per_agent(benchmark):
         benchmark.extra_info["agent_steps_per_second"] = round(rate)
 
 
+@pytest.fixture
+def frames(benchmark):
+    """Tells a benchmark how many frames its call makes: ``frames(count, floor)``.
+
+    The rate by the median time is kept and printed as above; below ``floor`` the benchmark fails.
+    """
+    told = []
+    yield lambda count, floor: told.append((count, floor))
+    if told and benchmark.stats is not None:
+        count, floor = told[-1]
+        rate = count / benchmark.stats.stats.median
+        benchmark.extra_info["frames"] = count
+        benchmark.extra_info["frames_per_second"] = round(rate)
+        assert rate >= floor, f"{rate:.0f} frames a second, {floor} are promised"
+
+
 def pytest_terminal_summary(terminalreporter, config):
     """Prints the rates, which pytest-benchmark's table has no column for."""
     session = getattr(config, "_benchmarksession", None)
-    found = [one for one in getattr(session, "benchmarks", []) if one and one.extra_info]
-    if not found:
-        return
-    terminalreporter.section("agent-steps per second")
-    width = max(len(one.name) for one in found)
-    for one in sorted(found, key=lambda one: (one.group or "", one.name)):
-        rate, agents = one.extra_info["agent_steps_per_second"], one.extra_info["agents"]
-        terminalreporter.write_line(
-            f"{one.name:<{width}}  {rate:>13,}  ({agents:,.0f} agents a call)"
-        )
+    made = [one for one in getattr(session, "benchmarks", []) if one and one.extra_info]
+    kinds = (
+        ("agents", "agent_steps_per_second", "agent-steps per second"),
+        ("frames", "frames_per_second", "frames per second"),
+    )
+    for what, rate, title in kinds:
+        found = [one for one in made if rate in one.extra_info]
+        if not found:
+            continue
+        terminalreporter.section(title)
+        width = max(len(one.name) for one in found)
+        for one in sorted(found, key=lambda one: (one.group or "", one.name)):
+            count = f"({one.extra_info[what]:,.0f} {what} a call)"
+            terminalreporter.write_line(
+                f"{one.name:<{width}}  {one.extra_info[rate]:>13,}  {count}"
+            )

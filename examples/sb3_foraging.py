@@ -13,7 +13,7 @@ from stable_baselines3 import PPO
 
 from abmarl.examples import foraging
 from abmarl.external import SB3VecEnv
-from abmarl.render import Recorder
+from abmarl.render import FrameWriter
 
 
 def share_collected(model, film=None, worlds=256):
@@ -46,7 +46,7 @@ def main(minutes: float = 10, steps: int = 2_000_000, worlds: int = 512, out: st
     model.learn(steps, callback=watch)
     Path(out).mkdir(parents=True, exist_ok=True)
     model.save(f"{out}/forager.zip")
-    with Recorder(f"{out}/forager.mp4") as film:
+    with FrameWriter(f"{out}/forager.mp4") as film:
         share = share_collected(model, film)
     axes = Figure((6, 3), layout="constrained").add_subplot(xlabel="steps", ylabel="collected, %")
     axes.plot(*zip(*curve, (model.num_timesteps, 100 * share), strict=True))

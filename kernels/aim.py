@@ -99,7 +99,7 @@ def attack_aimed(
     how, turns, num_turns, actions, rows_of, sides, stacked, width, pad,
     cell, first, next_, top, walls, flat_walls, active, health, ammo, traits, limited, allowed,
     single, hostile, lowest, sight, starts, hidden, rng, targets, struck, weights, rewards,
-    fresh, attempted, hits, kills, killed,
+    watched, notes, fresh, attempted, hits, kills, killed,
 ):  # fmt: skip
     """Every agent whose turn it is attacks whom its action aims at, in turn.
 
@@ -138,5 +138,5 @@ def attack_aimed(
                     )  # fmt: skip
             strike(
                 b, i, chosen, cell, first, next_, top, walls, active, health, ammo, traits,
-                limited, rng, struck, weights, rewards, hits, kills, killed,
+                limited, rng, struck, weights, rewards, watched, notes, hits, kills, killed,
             )  # fmt: skip

@@ -46,9 +46,23 @@ def hit(b, i, j, cell, first, next_, top, walls, active, health, traits):
 
 
 @rule
+def note(b, i, j, watched, notes):
+    """Writes down that agent i attacked agent j (-1: nobody was hit), if world b is watched.
+
+    ``watched`` int64 [2] names the world (-1: none) and counts the notes ever taken; ``notes``
+    [n, 2] holds the last n of them, note k in row ``k % n``.
+    """
+    if watched[0] == b:
+        row = watched[1] % notes.shape[0]
+        notes[row, 0] = i
+        notes[row, 1] = j
+        watched[1] += 1
+
+
+@rule
 def strike(
     b, i, chosen, cell, first, next_, top, walls, active, health, ammo, traits, limited, rng,
-    struck, weights, rewards, hits, kills, killed,
+    struck, weights, rewards, watched, notes, hits, kills, killed,
 ):  # fmt: skip
     """Agent i hits those in ``struck[b, :chosen]``, in that order.
 
@@ -60,10 +74,12 @@ def strike(
         ammo[b, i] -= chosen
     if chosen == 0:
         rewards[b, i] += weights[0]
+        note(b, i, -1, watched, notes)
         return
     hits[b, i] = chosen
     for h in range(chosen):
         j = struck[b, h]
+        note(b, i, j, watched, notes)
         if hit(b, i, j, cell, first, next_, top, walls, active, health, traits):
             kills[b, i] += 1
             killed[b, j] = True
@@ -91,7 +107,7 @@ def attack_agents(
     turns, num_turns, actions, rows_of, stacked, width, pad,
     cell, first, next_, top, walls, flat_walls, active, health, ammo, traits, limited, attackable,
     hostile, lowest, sight, starts, hidden, rng, attackers, targets, struck, weights, rewards,
-    fresh, attempted, hits, kills, killed,
+    watched, notes, fresh, attempted, hits, kills, killed,
 ):  # fmt: skip
     """Every agent whose turn it is attacks as often as its action says, in turn.
 
@@ -101,7 +117,7 @@ def attack_agents(
     none. The outcome arrays [B, N] say who attempted an attack (bool), how many hits and kills it
     had (int16) and who was killed (bool); unless ``fresh``, those of agents that do not act stay
     as they are. ``struck[b]`` lists whom the last attacker of world b hit. ``attackers`` int64
-    [N] and ``targets[b]`` are scratch.
+    [N] and ``targets[b]`` are scratch. ``watched`` and ``notes``: see ``note``.
     """
     for b in range(turns.shape[0]):
         if fresh:
@@ -132,5 +148,5 @@ def attack_agents(
                 chosen = pick(b, found, wanted, stacked, rng, targets, struck, 0)
             strike(
                 b, i, chosen, cell, first, next_, top, walls, active, health, ammo, traits,
-                limited, rng, struck, weights, rewards, hits, kills, killed,
+                limited, rng, struck, weights, rewards, watched, notes, hits, kills, killed,
             )  # fmt: skip

@@ -3,7 +3,9 @@ import sys
 
 import pytest
 
+import abmarl.examples
 import abmarl.render
+from abmarl.examples.sim.multi_corridor import MultiCorridor
 
 
 @pytest.fixture
@@ -18,12 +20,25 @@ def without(monkeypatch):
     return forget
 
 
+def team_battle():
+    return abmarl.examples.shipped["team-battle"]()
+
+
+def corridor():
+    sim = MultiCorridor()
+    sim.reset()
+    return sim
+
+
 @pytest.mark.parametrize(
     ("library", "use"),
     [
         ("pygame", lambda folder: abmarl.render.frame),
-        ("imageio_ffmpeg", lambda folder: abmarl.render.Recorder(folder / "x.mp4")),
-        ("PIL", lambda folder: abmarl.render.Recorder(folder / "x.png")),
+        ("pygame", lambda folder: abmarl.render.Recorder(team_battle(), folder / "x.mp4")),
+        ("pygame", lambda folder: team_battle().render()),
+        ("matplotlib", lambda folder: corridor().render(mode="rgb_array")),
+        ("imageio_ffmpeg", lambda folder: abmarl.render.FrameWriter(folder / "x.mp4")),
+        ("PIL", lambda folder: abmarl.render.FrameWriter(folder / "x.png")),
         ("matplotlib", lambda folder: abmarl.render.plot_alive(folder / "x.png", {"a": [1]})),
     ],
 )
@@ -41,10 +56,13 @@ def test_nothing_is_imported_before_it_is_used():
     script = """
 import sys
 import abmarl.render
+from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.render import Scene, picture_size, rgb
 heavy = {"pygame", "matplotlib", "imageio", "imageio_ffmpeg", "PIL"} & set(sys.modules)
 assert not heavy, heavy
-from abmarl.render import Recorder, frame, plot_alive
+import abmarl.render.modes
+assert "pygame" not in sys.modules and "matplotlib" not in sys.modules
+from abmarl.render import FrameWriter, Recorder, Viewer, frame, plot_alive
 import pygame
 assert "matplotlib" not in sys.modules
 assert not pygame.display.get_init()

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from abmarl import __version__
-from abmarl.cli import evaluate, rollout
+from abmarl.cli import analyze, debug, evaluate, listing, make_runnable, rollout, train, visualize
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
 
@@ -33,7 +33,8 @@ app = typer.Typer(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
-            "abmarl rollout --help": "what else it can do",
+            "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
+            "abmarl train --help": "what else a command can do",
         }
     ),
 )
@@ -66,8 +67,19 @@ def stoppable(command: Callable[..., int]) -> Callable[..., int]:
     return run_it
 
 
-for _module, _command in ((rollout, rollout.rollout), (evaluate, evaluate.evaluate)):
-    app.command(epilog=epilog(_module.EXAMPLES), no_args_is_help=True)(stoppable(_command))
+# name -> the command and examples of it.
+COMMANDS = {
+    "rollout": (rollout.rollout, rollout.EXAMPLES),
+    "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
+    "train": (train.train, train.EXAMPLES),
+    "debug": (debug.debug, debug.EXAMPLES),
+    "visualize": (visualize.visualize, visualize.EXAMPLES),
+    "analyze": (analyze.analyze, analyze.EXAMPLES),
+    "make-runnable": (make_runnable.make_runnable, make_runnable.EXAMPLES),
+    "list": (listing.list_everything, listing.EXAMPLES),
+}
+for name, (command, examples) in COMMANDS.items():
+    app.command(name, epilog=epilog(examples), no_args_is_help=name != "list")(stoppable(command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -99,8 +111,7 @@ def run(arguments: Sequence[str]) -> int:
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
             return OK
-        known = {command.callback.__name__ for command in app.registered_commands}
-        command = f"abmarl {arguments[0]}" if arguments[0] in known else "abmarl"
+        command = f"abmarl {arguments[0]}" if arguments[0] in COMMANDS else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 
 

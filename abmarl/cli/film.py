@@ -19,22 +19,17 @@ class Camera:
     """
 
     def __init__(self, vec: Any, path: str | os.PathLike, world: int, fps: int, title: str) -> None:
-        from abmarl.render import Recorder, Scene, frame
+        from abmarl.render import Recorder
 
-        self._scene, self._frame = Scene.of, frame
-        self.vec, self.world, self.title = vec, world, title
-        self.age = 0
-        self.recorder = Recorder(path, fps=fps)
+        self._recorder = Recorder(vec, path, fps, world=world, title=title)
 
     def close(self) -> None:
         """Finish the film."""
-        self.recorder.close()
+        self._recorder.close()
 
     def __call__(self, step: int, infos: dict) -> None:
         """Add what the world looks like now; the step shown is that of its episode."""
-        self.age = 0 if step == 0 or infos["ended"][self.world] else self.age + 1
-        scene = self._scene(self.vec, self.world, step=self.age, title=self.title)
-        self.recorder.add(self._frame(scene))
+        self._recorder.capture()
 
 
 def team_colors(vec: Any) -> dict[int, Any]:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from abmarl.external.gym_spaces import to_gym
-from abmarl.external.single_agent import METADATA, SingleAgent
+from abmarl.external.rendering import METADATA
+from abmarl.external.single_agent import SingleAgent
 from abmarl.extras import load
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -25,7 +26,7 @@ class GymWrapper(gym.Env):
 
     Args:
         sim: a simulation or a manager; others may be in it that do not learn.
-        render_mode: ``"rgb_array"`` for pictures as arrays, or None: `render` forwards to the
+        render_mode: ``"human"``, ``"rgb_array"``, ``"ansi"``, or None: `render` forwards to the
             simulation.
         horizon: steps after which an episode is truncated; None: never.
 

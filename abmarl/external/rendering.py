@@ -2,7 +2,10 @@
 
 from typing import Any
 
-RENDER_MODES = ("rgb_array",)
+from abmarl.render import modes
+from abmarl.render.modes import RENDER_FPS, RENDER_MODES
+
+METADATA = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
 
 def check_render_mode(mode: Any) -> str | None:
@@ -27,14 +30,19 @@ def render(sim: Any, mode: str | None, world: int = 0) -> Any:
         world: which world of a vectorised simulation.
 
     Returns:
-        For ``"rgb_array"`` uint8 ``[height, width, 3]``.
+        For ``"rgb_array"`` uint8 ``[height, width, 3]``, for ``"ansi"`` text; for ``"human"``, a
+        window that stays open for the next call, None.
 
     Raises:
-        ValueError: the mode is None.
+        ValueError: the mode is None, or the simulation has no grid to write as text.
+        OSError: there is no screen for a window.
         ImportError: what draws is not installed.
     """
     if mode is None:
         raise ValueError('nothing to render without a mode: make it with render_mode="rgb_array"')
-    from abmarl.render import Scene, frame
+    return modes.show(sim, mode, world)
 
-    return frame(Scene.of(sim, world))
+
+def close(sim: Any) -> None:
+    """Close the window of a simulation, if it has one. For the ``close`` of adapters."""
+    modes.close(sim)

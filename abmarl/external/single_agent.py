@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from abmarl.external import rendering
 from abmarl.external.learners import only_learner
-from abmarl.external.rendering import RENDER_MODES, check_render_mode, render
+from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.external.seeding import prepare_seed
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
 # What environments say of themselves; frames per second as in films.
-METADATA = {"render_modes": list(RENDER_MODES), "render_fps": 10}
 
 
 class SingleAgent:
@@ -84,6 +84,7 @@ class SingleAgent:
         obs = self.manager.reset(**kwargs)
         self._over, self._steps = False, 0
         _, _, info = _ends(self.manager.sim.get_info(self.agent_id), False)
+        self._show()
         return obs[self.agent_id], info
 
     def step(self, action: Any, **kwargs: Any) -> tuple[Any, Any, bool, bool, dict]:
@@ -111,6 +112,7 @@ class SingleAgent:
         if self.horizon is not None and self._steps >= self.horizon:
             self._over = True
             truncated = truncated or not terminated
+        self._show()
         return obs, reward, terminated, truncated, info
 
     def render(self) -> Any:
@@ -122,10 +124,15 @@ class SingleAgent:
         """
         if self._shows_itself:
             return self.manager.render()
-        return render(self.manager, self.render_mode)
+        return rendering.render(self.manager, self.render_mode)
+
+    def _show(self) -> None:
+        """Keep a window up to date, as Gymnasium asks for in the mode "human"."""
+        if self.render_mode == "human" and not self._shows_itself:
+            self.render()
 
     def close(self) -> None:
-        """Close the simulation, if it is one that can be closed."""
+        """Close the window, and the simulation, if it is one that can be closed."""
         close = getattr(self.unwrapped, "close", None)
         if close is not None:
             close()

@@ -5,12 +5,13 @@ import numpy as np
 from abmarl.gridworld.builders import Builders
 from abmarl.gridworld.grid import Grid, parse_encodings
 from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
+from abmarl.gridworld.shown import Shown
 from abmarl.gridworld.undo import seeding, undoing
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
 
-class GridWorldSimulation(Builders, AgentBasedSimulation):
+class GridWorldSimulation(Shown, Builders, AgentBasedSimulation):
     """A simulation of agents on a grid.
 
     In the object style a subclass makes its components in ``__init__``, calls their ``reset``,
@@ -118,16 +119,6 @@ class GridWorldSimulation(Builders, AgentBasedSimulation):
     def get_info(self, agent_id, **kwargs) -> dict:
         """Nothing more to tell about an agent."""
         return {}
-
-    def render(self, **kwargs) -> np.ndarray:
-        """A picture of the present state, uint8 [height, width, 3].
-
-        Raises:
-            ImportError: The extra ``render`` is not installed.
-        """
-        from abmarl.render import Scene, frame
-
-        return frame(Scene.of(self))
 
     def state_dict(self) -> dict:
         """A copy of everything that the world is, random streams included.

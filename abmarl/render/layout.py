@@ -16,9 +16,9 @@ class Layout(NamedTuple):
         width: of the whole picture.
         height: of the whole picture.
         cell: side of a cell, its upper and left grid line included.
-        left: column of the grid's leftmost line.
-        top: row of the grid's uppermost line.
-        score: row in which the score line begins.
+        left: column of the grid's leftmost line; may lie outside of the picture.
+        top: row of the grid's uppermost line; likewise.
+        score: row in which the score line begins, or None without one.
     """
 
     width: int
@@ -26,7 +26,14 @@ class Layout(NamedTuple):
     cell: int
     left: int
     top: int
-    score: int
+    score: int | None
+
+    def shown(self, rows: int, cols: int) -> tuple[slice, slice]:
+        """The rows and the columns of the grid of which something lies in the picture."""
+        first_row, first_col = max(-self.top // self.cell, 0), max(-self.left // self.cell, 0)
+        last_row = min((self.height - 1 - self.top) // self.cell, rows - 1)
+        last_col = min((self.width - 1 - self.left) // self.cell, cols - 1)
+        return slice(first_row, max(last_row + 1, 0)), slice(first_col, max(last_col + 1, 0))
 
 
 def picture_size(rows: int, cols: int) -> tuple[int, int]:

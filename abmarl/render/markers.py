@@ -75,7 +75,9 @@ SHAPES = tuple(_AREAS) + tuple(_STROKES)
 
 
 @functools.lru_cache(maxsize=4096)
-def marker(shape: str, color: RGB, diameter: float, odd: bool, solid: bool) -> "pygame.Surface":
+def marker(
+    shape: str, color: RGB, diameter: float, odd: bool, solid: bool, outline: RGB | None = None
+) -> "pygame.Surface":
     """Draw a marker once; the same arguments give the same surface.
 
     Args:
@@ -84,6 +86,7 @@ def marker(shape: str, color: RGB, diameter: float, odd: bool, solid: bool) -> "
         diameter: of a circle of this size, in pixels.
         odd: whether the surface has an odd side, so that it can be centred in its cell.
         solid: a thick dark outline instead of a thin one in the marker's own hue.
+        outline: colour of a thick outline, None: as `solid` says.
 
     Returns:
         A square surface with alpha, the marker in its middle.
@@ -95,10 +98,11 @@ def marker(shape: str, color: RGB, diameter: float, odd: bool, solid: bool) -> "
         raise ValueError(f"unknown render_shape {shape!r}: known are {' '.join(SHAPES)}")
     if diameter < 3:
         return _dot(color, diameter, odd)
-    edge = max(1.0, diameter * (0.09 if solid else 0.045))
+    edge = max(1.0, diameter * (0.045 if outline is None and not solid else 0.09))
     side = math.ceil(1.25 * diameter + 2 * edge) + 1
     side += side % 2 != odd
-    outline = _OUTLINE if solid else tuple(int(0.62 * channel) for channel in color)
+    if outline is None:
+        outline = _OUTLINE if solid else tuple(int(0.62 * channel) for channel in color)
     large = pygame.Surface((side * _SUPERSAMPLING,) * 2, pygame.SRCALPHA, 32)
     # Transparent pixels carry the outline's colour: scaling down mixes channels one by one.
     large.fill((*outline, 0))

@@ -1,61 +1,83 @@
-"""Records frames to a film or a picture."""
+"""Films a simulation."""
 
-import io
+import base64
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from abmarl.extras import load
-from abmarl.render.film import ENCODINGS, Film
-from abmarl.render.partial import PartialFile
+from abmarl.render.frames import FrameWriter
+from abmarl.render.modes import Camera
 
-SUFFIXES = (*ENCODINGS, ".png")
-_FASTEST_GIF = 50
+_HTML = {
+    ".mp4": '<video controls loop src="data:video/mp4;base64,{}"></video>',
+    ".gif": '<img src="data:image/gif;base64,{}">',
+    ".png": '<img src="data:image/png;base64,{}">',
+}
 
 
 class Recorder:
-    """Records frames: a film with .mp4 or .gif, the last frame with .png.
+    """Films a simulation: a film with .mp4 or .gif, the last picture with .png.
 
-    A context manager; an exception or Ctrl-C in the middle leaves a file with the frames so far.
-    The file appears under its name when it is finished, an earlier one is replaced only then.
+    A context manager; an exception or Ctrl-C in the middle leaves a file with the pictures so far.
+    The file appears under its name when it is finished, an earlier one is replaced only then. In a
+    notebook a finished recorder shows its film. No screen is needed. ::
 
-        with Recorder("battle.mp4", fps=10) as recorder:
-            recorder.add(frame(Scene.of(sim)))
+        with Recorder(sim, "battle.mp4", fps=10) as recorder:
+            obs = manager.reset(seed=0)
+            recorder.capture()
+            while ...:
+                ... = manager.step(actions)
+                recorder.capture()
 
     Args:
+        sim: a simulation, single or vectorised, or a manager or wrapper around one.
         path: where to write; the suffix decides the format, the folder must exist.
-        fps: frames per second.
+        fps: pictures per second.
+        world: which world of a vectorised simulation.
+        size: width and height of the picture in pixels; by default what suits the grid.
+        title: text below the picture.
+
+    Attributes:
+        path: where the film goes.
 
     Raises:
-        ValueError: unknown suffix, or an fps that the format does not have.
+        ValueError: unknown suffix, no such world, or an fps that the format does not have.
         OSError: the file cannot be written; names `path`.
         ImportError: the library for the format is missing.
     """
 
-    def __init__(self, path: str | os.PathLike, fps: float = 10):
+    def __init__(
+        self, sim: Any, path: str | os.PathLike, fps: float = 10, *, world: int = 0,
+        size: tuple[int, int] | None = None, title: str = "",
+    ):  # fmt: skip
+        self._camera = Camera(sim, world, size=size, title=title)
+        self._film = FrameWriter(path, fps)
         self.path = Path(path)
-        self.fps = fps
-        self.num_frames = 0
-        suffix = self.path.suffix.lower()
-        if suffix not in SUFFIXES:
-            raise ValueError(
-                f"cannot record to {str(path)!r}: known suffixes: {' '.join(SUFFIXES)}"
-            )
-        if not 0 < fps < float("inf"):
-            raise ValueError(f"fps is {fps!r}, but must be a number above 0")
-        if suffix == ".gif" and fps > _FASTEST_GIF:
-            raise ValueError(f"fps is {fps!r}, but GIF plays at most {_FASTEST_GIF}: use .mp4")
-        self._shape: tuple[int, ...] | None = None
-        self._last: np.ndarray | None = None
-        self._closed = False
-        self._image = load("PIL.Image") if suffix == ".png" else None
-        self._file = PartialFile(self.path)
-        try:
-            self._film = Film(self._file, suffix, fps) if suffix in ENCODINGS else None
-        except BaseException:
-            self._file.discard()
-            raise
+
+    @property
+    def num_frames(self) -> int:
+        """How many pictures were taken."""
+        return self._film.num_frames
+
+    def capture(self) -> np.ndarray:
+        """Film what there is to see now; call it after the reset and after every step.
+
+        Returns:
+            The picture, uint8 [height, width, 3].
+
+        Raises:
+            ValueError: after `close`.
+            OSError: the file cannot be written, for example because the disk is full.
+        """
+        picture = self._camera.take()
+        self._film.add(picture)
+        return picture
+
+    def close(self) -> None:
+        """Finish the film. Without a picture there is none, and an earlier one stays."""
+        self._film.close()
 
     def __enter__(self) -> "Recorder":
         return self
@@ -63,66 +85,9 @@ class Recorder:
     def __exit__(self, kind, error, trace) -> None:
         self.close()
 
-    def add(self, frame: np.ndarray) -> None:
-        """Record one more frame.
-
-        Args:
-            frame: uint8 [height, width, 3], all of one size.
-
-        Raises:
-            ValueError: not such an array, of another size than the first, or after `close`.
-            OSError: the file cannot be written, for example because the disk is full.
-        """
-        if self._closed:
-            raise ValueError(f"the recording of {self.path} is closed")
-        frame = np.asarray(frame)
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or not frame.size:
-            raise ValueError(
-                f"a frame is uint8 [height, width, 3], not {frame.dtype} {list(frame.shape)}"
-            )
-        if self._shape not in (None, frame.shape):
-            raise ValueError(
-                f"this frame is {_size(frame.shape)} pixels, but the recording has "
-                f"{_size(self._shape)}: give all frames the same size"
-            )
-        self._shape = frame.shape
-        self.num_frames += 1
-        if self._film is None:
-            self._last = frame.copy()
-        else:
-            self._film.add(np.ascontiguousarray(frame))
-
-    def close(self) -> None:
-        """Finish the file. Without a frame there is none, and an earlier one stays."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            try:
-                self._finish()
-            except KeyboardInterrupt:
-                # A film that only had to be finished would be a pity to lose; twice means it.
-                self._finish()
-                raise
-            finally:
-                if self._film is not None:
-                    self._film.release()
-        finally:
-            self._file.discard()
-
-    def _finish(self) -> None:
-        if self._film is not None:
-            self._film.close()
-        elif self._last is not None:
-            self._file.write(self._png())
-        if self.num_frames and not (self._film is not None and self._film.failed):
-            self._file.keep()
-
-    def _png(self) -> bytes:
-        data = io.BytesIO()
-        self._image.fromarray(self._last).save(data, format="PNG")
-        return data.getvalue()
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return f"{shape[1]} x {shape[0]}"
+    def _repr_html_(self) -> str | None:
+        """The film, for notebooks."""
+        if not self._film.kept:
+            return None
+        data = base64.b64encode(self.path.read_bytes()).decode()
+        return _HTML[self.path.suffix.lower()].format(data)

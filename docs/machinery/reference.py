@@ -20,8 +20,12 @@ FURTHER = (
     "abmarl.gridworld.vector.wrapping.VectorWrapper",
     "abmarl.kernels.program.Call",
     "abmarl.kernels.program.Program",
-    "abmarl.render.scene.Look",
+    "abmarl.render.cast.Look",
+    "abmarl.render.layout.Layout",
+    "abmarl.render.mapview.MapView",
     "abmarl.render.scene.Tally",
+    "abmarl.render.shows.Observed",
+    "abmarl.render.sight.Sight",
 )
 
 

@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +52,15 @@ def test_help_is_cheap():
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_every_option_is_explained(abmarl):
+    """Those of the commands around experiments, on their page."""
+    text = (Path(__file__).parents[2] / "docs/guide/training.md").read_text()
+    for name in ("train", "debug", "visualize", "analyze", "make-runnable", "list"):
+        done = abmarl(name, "--help")
+        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", done.out, re.M)) - {"--help"}
+        assert len(options) > 1
+        missing = {option for option in options if f"`{option}" not in text}
+        missing = {option for option in missing if f" {option}" not in text}
+        assert not missing, name

@@ -243,3 +243,37 @@ def test_managers_take_the_dict():
     actions = {name: agent.action_space.sample() for name, agent in manager.sim.agents.items()
                if name in ("a", "b0")}  # fmt: skip
     manager.step(actions)
+
+
+def test_attacks_are_noted_for_those_who_watch():
+    """In their order, misses too; the oldest are forgotten when there is no room left."""
+    sim = skirmish(EncodingBasedAttackActor, attack_strength=0.0)
+    sim.reset(seed=0)
+    actor = sim.actors["attack"]
+    attack(sim, {2: 2, 3: 1})
+    assert actor.noted(0)[0].tolist() == []  # nobody has watched so far
+    attack(sim, {2: 0, 3: 1})
+    found, count = actor.noted(0)
+    assert found.tolist() == [[0, 4]]
+    attack(sim, {2: 0, 3: 1}, "a")
+    sim.agents["c"].active = False
+    attack(sim, {2: 0, 3: 1})
+    found, later = actor.noted(0, count)
+    assert found.tolist() == [[0, 4], [0, -1]]
+    assert actor.noted(0, later)[0].tolist() == []
+    for _ in range(200):
+        attack(sim, {2: 0, 3: 1})
+    assert 0 < len(actor.noted(0, later)[0]) < 200
+    assert actor.noted(3)[0].tolist() == []
+    attack(sim, {2: 2, 3: 0})
+    assert actor.noted(0)[0].tolist() == []  # world 3 was watched
+
+
+def test_where_a_world_is_played():
+    vec = skirmish(SelectiveAttackActor).vectorize(5, seed=0, num_threads=2)
+    parts = [vec.part_of(world) for world in range(5)]
+    assert [number for _, number in parts] in ([0, 1, 0, 1, 2], [0, 1, 2, 0, 1])
+    assert len({id(sim) for sim, _ in parts}) == 2
+    for world in (-1, 5):
+        with pytest.raises(ValueError, match=f"no world {world}; there are 0 to 4"):
+            vec.part_of(world)

@@ -23,6 +23,9 @@ class Store:
         self.traits["encoding"] = [agent.encoding for agent in agents]
         self.traits["blocking"] = [agent.blocking for agent in agents]
 
+    def has(self, name):
+        return False
+
     def teams(self):
         return self.traits["encoding"][None]
 

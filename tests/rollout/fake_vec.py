@@ -71,10 +71,19 @@ class FakeVec:
             active=np.ones(shape, bool), health=np.ones(shape),
             position=np.zeros((*shape, 2), np.int32),
             encoding=traits["encoding"], teams=lambda: traits["encoding"][None],
+            has=lambda name: False,
         )  # fmt: skip
+        self.age = np.zeros(num_envs, np.int64)
         self.streams = None
         self.started = False
         self.samples = 0
+
+    @property
+    def episodes(self):
+        return SimpleNamespace(length=self.age)
+
+    def part_of(self, world):
+        return SimpleNamespace(actors={}), world
 
     def attackable(self, name):
         return {2} if name == "red" else set()

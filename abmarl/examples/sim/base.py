@@ -73,24 +73,39 @@ class PlainSimulation(AgentBasedSimulation):
         reward, self.reward[agent_id] = self.reward[agent_id], 0
         return reward
 
-    def render(self, fig: Any = None, **kwargs: Any) -> None:
+    def render(self, mode: str = "human", fig: Any = None, **kwargs: Any) -> Any:
         """Draw the simulation with matplotlib.
 
         Args:
-            fig: matplotlib figure to draw on, which is not shown; None: the current one, which is
-                shown if there is a screen.
+            mode: ``"human"``: on the current figure, which is shown if there is a screen;
+                ``"rgb_array"``: on a figure of its own, returned as an array.
+            fig: matplotlib figure to draw on, which is not shown; the mode does not matter then.
             **kwargs: ignored.
 
+        Returns:
+            uint8 [height, width, 3] for ``"rgb_array"``, else None.
+
         Raises:
+            ValueError: there is no such mode.
             ImportError: matplotlib is missing.
         """
+        if fig is None and mode == "rgb_array":
+            from abmarl.render.figure import figure_picture
+
+            return figure_picture(self.render)
+        if fig is None and mode != "human":
+            raise ValueError(
+                f"mode must be 'human' or 'rgb_array' for {type(self).__name__}, got {mode!r}"
+            )
         shown = fig is None
-        plt = load("matplotlib.pyplot")
-        fig = plt.gcf() if shown else fig
+        if shown:
+            plt = load("matplotlib.pyplot")
+            fig = plt.gcf()
         fig.clear()
         self.draw(fig.gca())
         if shown and fig.canvas.required_interactive_framework:
             plt.pause(1e-3)
+        return None
 
     @abstractmethod
     def draw(self, axes: Any) -> None:

@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 
 from abmarl.external.gymnasium.vector_env import GymnasiumVectorEnv
 from abmarl.external.gymnasium.wrapper import GymnasiumWrapper
-from abmarl.external.single_agent import METADATA
+from abmarl.external.rendering import METADATA
 
 
 class Shipped(NamedTuple):

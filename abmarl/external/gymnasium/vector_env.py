@@ -6,10 +6,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from abmarl.external import rendering
 from abmarl.external.gymnasium.points import column, entries, first_of_each
 from abmarl.external.learners import only_group
-from abmarl.external.rendering import check_render_mode, render
-from abmarl.external.single_agent import METADATA
+from abmarl.external.rendering import METADATA, check_render_mode
 
 
 class GymnasiumVectorEnv(VectorEnv):
@@ -26,7 +26,7 @@ class GymnasiumVectorEnv(VectorEnv):
         vec: a vectorised simulation with one learning agent per world, ravelled or flattened where
             one number or array per point is wanted.
         autoreset_mode: by default SAME_STEP where `vec` starts worlds anew, else DISABLED.
-        render_mode: ``"rgb_array"`` for pictures as arrays, or None.
+        render_mode: None, ``"human"`` (a window), ``"rgb_array"`` (arrays) or ``"ansi"`` (text).
         action_masks: whether infos hold ``action_mask``, the actions that would do something now,
             in the form of ``vec.action_masks()``.
         statistics: whether infos of steps in which worlds ended hold ``episode``, with returns
@@ -127,12 +127,22 @@ class GymnasiumVectorEnv(VectorEnv):
         return self._shown(obs[self.group]), *ends, found | self._masks()
 
     def render(self) -> tuple:
-        """Pictures of all worlds.
+        """What the render mode shows of every world; a window shows the first one.
 
         Raises:
             ValueError: there is no render mode.
         """
-        return tuple(render(self.vec, self.render_mode, world) for world in range(self.num_envs))
+        if self.render_mode == "human":
+            rendering.render(self.vec, "human")
+            return (None,) * self.num_envs
+        worlds = range(self.num_envs)
+        return tuple(rendering.render(self.vec, self.render_mode, world) for world in worlds)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window, if there is one."""
+        # Called also for one that could not be made.
+        if "vec" in vars(self):
+            rendering.close(self.vec)
 
     def _shown(self, nested: Any) -> Any:
         return first_of_each(nested, self._copy)

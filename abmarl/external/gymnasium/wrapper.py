@@ -4,7 +4,8 @@ from typing import Any
 
 import gymnasium
 
-from abmarl.external.single_agent import METADATA, SingleAgent
+from abmarl.external.rendering import METADATA
+from abmarl.external.single_agent import SingleAgent
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
 
@@ -13,7 +14,7 @@ class GymnasiumWrapper(gymnasium.Env):
 
     Args:
         sim: a simulation or a manager; others may be in it that do not learn.
-        render_mode: ``"rgb_array"`` for pictures as arrays, or None.
+        render_mode: None, ``"human"`` (a window), ``"rgb_array"`` (arrays) or ``"ansi"`` (text).
         horizon: steps after which an episode is truncated; None: never.
 
     Attributes:

@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
+from abmarl.external import rendering
 from abmarl.external.pettingzoo.masks import ActionMasks
 from abmarl.external.pettingzoo.state import global_state
-from abmarl.external.rendering import RENDER_MODES, check_render_mode, render
+from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.external.seeding import prepare_seed
 from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager
@@ -35,7 +36,7 @@ class AdaptedManager:
         ValueError: Nobody both observes and acts, or another parameter is out of its range.
     """
 
-    metadata: ClassVar = {"name": "abmarl", "render_modes": list(RENDER_MODES), "render_fps": 10}
+    metadata: ClassVar = {"name": "abmarl", **METADATA}
 
     def __init__(
         self,
@@ -126,15 +127,21 @@ class AdaptedManager:
         """Show the world as the render mode says.
 
         Returns:
-            For ``"rgb_array"`` uint8 ``[height, width, 3]``.
+            For ``"rgb_array"`` uint8 ``[height, width, 3]``, for ``"ansi"`` text, else None.
 
         Raises:
             ValueError: There is no render mode.
         """
-        return render(self.sim, self.render_mode)
+        return rendering.render(self.sim, self.render_mode)
 
     def close(self) -> None:
-        """Nothing is open that would have to be closed."""
+        """Close the window, if there is one."""
+        rendering.close(self.sim)
+
+    def _show(self) -> None:
+        """Keep a window up to date."""
+        if self.render_mode == "human":
+            self.render()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.manager!r})"
@@ -154,6 +161,7 @@ class AdaptedManager:
         obs = self.manager.reset(**{key: one for key, one in given.items() if one is not None})
         self.agents = list(self.possible_agents)
         self._steps, self._begun, self._last_seen = 0, True, {}
+        self._show()
         return self._typed(obs)
 
     def _refuse_step(self) -> None:

@@ -139,3 +139,4 @@ class PettingZooAECWrapper(AdaptedManager, pettingzoo.AECEnv):
         self._due = [agent for agent in obs if not dones[agent] and agent in self.rewards]
         self.agent_selection = self._due[0] if self._due else self.agents[0]
         self._deads_step_first()
+        self._show()

@@ -96,4 +96,5 @@ class PettingZooParallelWrapper(AdaptedManager, pettingzoo.ParallelEnv):
             gone = {agent_id: one for agent_id, one in obs.items() if agent_id not in staying}
             self._last_seen = {**self._last_seen, **gone}
             self.agents = left
+        self._show()
         return obs, rewards, terminated, truncated, self._masked(infos)

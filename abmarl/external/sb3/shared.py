@@ -65,7 +65,8 @@ class SharedVecEnv(_vec_env.VecEnv):
         return rendering.render(self.vec, self.render_mode)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Close the window, if there is one."""
+        rendering.close(self.vec)
 
     def _chosen(self, indices: Any) -> list[int]:
         """Numbers of slots.

@@ -36,7 +36,7 @@ class SB3VecEnv(SharedVecEnv):
             one number per entry, for more choices than one number should count.
         observations: ``"flat"``, one array per slot, or ``"dict"``, an array per channel for a
             ``MultiInputPolicy``.
-        render_mode: None or ``"rgb_array"``.
+        render_mode: None, ``"human"``, ``"rgb_array"`` or ``"ansi"``.
         render_worlds: How many worlds `get_images` and `render` show, the first ones.
 
     Attributes:

@@ -33,7 +33,8 @@ class _AimedAttackActor(AttackActorBase):
             store.top, store.walls, store.flat_walls, store.active, store.health, self._ammo,
             store.traits, self._limited, self._attackable, self._single, self._hostile,
             self._lowest, padding.sight, padding.starts, store.hidden, store.streams,
-            self._targets, self._struck, self.weights, store.rewards, fresh, *self.outcome,
+            self._targets, self._struck, self.weights, store.rewards, self._watched, self._notes,
+            fresh, *self.outcome,
         )  # fmt: skip
         return [attack]
 

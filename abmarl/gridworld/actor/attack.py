@@ -14,6 +14,8 @@ from abmarl.kernels.targets import possible_targets
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
+# Attacks that are written down between two looks at a world that is watched.
+MOST_NOTES = 16_384
 
 
 class AttackOutcome(NamedTuple):
@@ -71,6 +73,9 @@ class AttackActorBase(ActorBase):
         limited = np.array([isinstance(agent, AmmoAgent) for agent in self.agents.values()])
         self._limited = limited if limited.any() else limited[:0]
         self._ammo = store.ammo if limited.any() else np.zeros((store.num_worlds, 0), np.int32)
+        room = min(2 * store.num_agents * self._struck.shape[1], MOST_NOTES)
+        self._watched = np.array([-1, 0])
+        self._notes = np.zeros((room, 2), f"i{store.slot_dtype.itemsize}")
         self.outcome = AttackOutcome(
             np.zeros(shape, bool),
             np.zeros(shape, np.int16),
@@ -113,6 +118,24 @@ class AttackActorBase(ActorBase):
             return outcome.attempted & (outcome.hits == 0)
         found = {"kill": outcome.kills, "killed": outcome.killed}.get(name)
         return found if found is not None else super().event(name)
+
+    def noted(self, world, since=0) -> tuple:
+        """Who attacked whom in one world lately, for those who draw it.
+
+        One world at a time is watched: that of the last call. Notes are no part of the state.
+
+        Args:
+            world: Which one.
+            since: How many notes had been taken at the last call, as it returned it.
+
+        Returns:
+            int [n, 2], attacker and target (-1: a miss) of the attacks since then, in their order,
+            or none if another world was watched until now; and the number of notes taken.
+        """
+        before, count = self._watched.tolist()
+        self._watched[0] = world
+        first = count if before != world else max(since, count - len(self._notes))
+        return self._notes[np.arange(first, count) % len(self._notes)], count
 
     def result(self, agent, outcome):
         """Whether the agent attacked, and the list of the agents that it hit."""
@@ -159,7 +182,7 @@ class BinaryAttackActor(AttackActorBase):
             store.flat_walls, store.active, store.health, self._ammo, store.traits, self._limited,
             self._attackable, self._hostile, self._lowest, padding.sight, padding.starts,
             store.hidden, store.streams, self._attackers, self._targets, self._struck,
-            self.weights, store.rewards, fresh, *self.outcome,
+            self.weights, store.rewards, self._watched, self._notes, fresh, *self.outcome,
         )  # fmt: skip
         return [attack]
 

@@ -219,6 +219,16 @@ class VectorSimulation(Savable, Wrappable):
         masks = self._masks.update((shard.sim.actors, shard.low) for shard in self._shards)
         return self._outputs.of_channels(self.channels.by_group(masks))
 
+    def part_of(self, world) -> tuple:
+        """Where a world is played: the simulation that holds it, and its number in there.
+
+        The components of that simulation have the outcomes of the last step.
+        """
+        for shard in self._shards:
+            if 0 <= world - shard.low < len(shard.everywhere):
+                return shard.sim, world - shard.low
+        raise ValueError(f"There is no world {world!r}; there are 0 to {self.num_envs - 1}.")
+
     def attackable(self, group) -> set:
         """The encodings that the agents of a group may attack."""
         encoding = self._group(group).encoding

@@ -1,8 +1,10 @@
 """Vectorised simulations around vectorised simulations."""
 
+from abmarl.gridworld.shown import Shown
 
-class Wrappable:
-    """What every vectorised simulation can be wrapped in."""
+
+class Wrappable(Shown):
+    """What every vectorised simulation can be wrapped in, and how it is shown."""
 
     def flatten(self, actions=True, observations=True, one_hot=True, groups=None):
         """The same worlds with flat arrays.

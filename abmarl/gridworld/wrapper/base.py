@@ -58,6 +58,10 @@ class ActorWrapper(ActorBase):
         """A point of the actor within, segment by segment."""
         raise TypeError(f"{type(self).__name__} must define split(point).")
 
+    def join(self, points, space):
+        """The point of a space of the actor within that ``split`` makes these segments of."""
+        raise TypeError(f"{type(self).__name__} must define join(points, space).")
+
     # --- the channel ---
 
     def prepare(self):
@@ -90,6 +94,13 @@ class ActorWrapper(ActorBase):
         if point is None:
             return None
         return self._codes[self._number(agent)].encode(self.split(point))
+
+    def inner_point(self, slot, number):
+        """The action of the actor within that a number of agent ``slot`` stands for."""
+        form = self.wrapped_component.form(slot)
+        return self.join(
+            self._codes[self.wrapped_component.form_of[slot]].decode(number), form.space
+        )
 
     def _number(self, agent):
         return int(self.wrapped_component.form_of[self.store.index[agent.id]])

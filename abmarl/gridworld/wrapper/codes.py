@@ -46,6 +46,14 @@ class Code:
             return None
         return self.starts[acting[0]] + codes[acting[0]] if acting else 0
 
+    def decode(self, number) -> list:
+        """The point with a code, segment by segment."""
+        acting = max(s for s, start in enumerate(self.starts) if start < number or s == 0)
+        return [
+            one.restore(number - self.starts[s] if s == acting else 0)
+            for s, one in enumerate(self.conversions)
+        ]
+
 
 class CodeTables:
     """The codes of several forms as the tables that kernels read.

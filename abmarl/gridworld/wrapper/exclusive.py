@@ -31,3 +31,7 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
     def split(self, point):
         """The values of the subspaces."""
         return list(point.values())
+
+    def join(self, points, space):
+        """The values of the subspaces by their keys."""
+        return dict(zip(space.spaces, points, strict=True))

@@ -22,3 +22,7 @@ class RavelActionWrapper(ActorWrapper):
     def split(self, point):
         """The point as it is."""
         return [point]
+
+    def join(self, points, space):
+        """The point as it is."""
+        return points[0]

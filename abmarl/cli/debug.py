@@ -1,0 +1,70 @@
+"""``abmarl debug``: play an experiment with random actions and write everything down."""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.options import AnySeed, Debug
+
+EXAMPLES = {
+    "abmarl debug experiment.py -n 2 -s 20": "two episodes of 20 steps at most, as text files",
+}
+
+
+def debug(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="An experiment file: Python, with `params`. It is executed.",
+        ),
+    ],
+    episodes: Annotated[
+        int, typer.Option("--episodes", "-n", min=1, metavar="N", help="How many episodes.")
+    ] = 1,
+    steps: Annotated[
+        int,
+        typer.Option(
+            "--steps-per-episode", "-s", min=1, metavar="N", help="Steps of an episode at most."
+        ),
+    ] = 200,
+    render: Annotated[
+        bool, typer.Option("--render", help="Show every step on the screen.")
+    ] = False,
+    seed: AnySeed = None,
+    debug: Debug = False,
+) -> int:
+    """Play episodes of an experiment's simulation with random actions and write them down.
+
+    A new folder in ~/abmarl_results gets a copy of the file and, for each episode, everything that
+    is observed and done, in the order of time and agent by agent.
+    """
+    with for_the_user():
+        from abmarl.experiments.experiment import read
+        from abmarl.experiments.play import has_screen
+        from abmarl.experiments.results import base_folder
+        from abmarl.trainers import DebugTrainer
+
+        if render and not has_screen():
+            raise UserError(
+                "--render: there is no screen here (DISPLAY is not set)\n"
+                "leave it out: the text files have every step"
+            )
+        experiment = read(file)
+        manager = experiment.manager()
+        tune = experiment.tune
+        base = base_folder(tune.get("local_dir") or tune.get("storage_path"))
+        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+        folder = base / f"{Path(file).stem}_debug_{stamp}"
+        trainer = DebugTrainer(manager, output_dir=folder, seed=seed)
+        folder.mkdir(parents=True)
+        shutil.copy(file, folder)
+    with for_the_user(f"{file}"):
+        trainer.train(iterations=episodes, render=render, horizon=steps, seed=seed)
+    print(f"wrote {folder}")
+    return 0

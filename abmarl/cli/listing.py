@@ -1,0 +1,48 @@
+"""``abmarl list``: what there is to run, and what was run."""
+
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli.errors import for_the_user
+from abmarl.cli.options import Debug
+
+EXAMPLES = {"abmarl list": "simulations that ship with the package, and earlier results"}
+
+
+def list_everything(
+    results: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            show_default=False,
+            help="The folder that holds abmarl_results. [default: the home folder]",
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> int:
+    """List the simulations that ship with the package, and the results of earlier training."""
+    with for_the_user():
+        from abmarl.examples import shipped
+        from abmarl.experiments.results import base_folder, earlier
+
+        print("simulations, for abmarl rollout:")
+        for name in shipped:
+            print(f"  {name}")
+        base = base_folder(results)
+        found = earlier(base)
+        print(f"results in {base}:" if found else f"no results in {base}")
+        for one in found:
+            print(f"  {_line(one)}")
+    return 0
+
+
+def _line(results: Any) -> str:
+    values = results.last_values()
+    returned = values.get("env_runners/episode_return_mean")
+    told = "no episode ended" if returned is None else f"return {returned:,.2f}"
+    checkpoints = len(results.checkpoints())
+    return (
+        f"{results.folder.name}: {values.get('training_iteration', 0):,.0f} iterations, {told}, "
+        f"{checkpoints} checkpoint{'' if checkpoints == 1 else 's'}"
+    )

@@ -1,0 +1,125 @@
+"""``abmarl train``: run an experiment file on RLlib."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from abmarl.cli.errors import UserError, for_the_user, wants_traceback
+from abmarl.cli.options import Debug
+
+DONE, INTERRUPTED = 0, 130
+EXAMPLES = {
+    "abmarl train experiment.py": "train until its stop criterion is reached",
+    "abmarl train experiment.py --smoke": "see in under a minute whether everything works",
+    "abmarl train experiment.py --set num_workers=0 --set stop.episodes_total=100": (
+        "with other settings than the file's"
+    ),
+    "abmarl train --resume ~/abmarl_results/MultiCorridor_2026-01-31_12-00-00": "go on",
+}
+
+
+def train(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="An experiment file: Python, with `params`. It is executed. May be left out with "
+            "--resume, which has a copy.",
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Go on from the last checkpoint of a results folder."),
+    ] = None,
+    smoke: Annotated[
+        bool,
+        typer.Option(
+            "--smoke",
+            help="One small iteration, a checkpoint, the checkpoint loaded again and an episode "
+            "played with it; then everything is removed.",
+        ),
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            show_default=False,
+            help="Change a setting of the file: of its config (lr=0.001), how to run "
+            "(checkpoint_freq=10, stop.episodes_total=100) or experiment.batched=True. May be "
+            "given several times.",
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> int:
+    """Train the policies of an experiment with RLlib.
+
+    Results go to ~/abmarl_results/<title>_<date>_<time>/: a copy of the file, checkpoints, and logs
+    for TensorBoard and as CSV. Ctrl-C ends after the iteration under way, with a checkpoint.
+    """
+    if file is None and resume is None:
+        raise UserError("give an experiment file, or --resume with a results folder")
+    if smoke and resume is not None:
+        raise UserError(
+            "--smoke tries a file out and --resume goes on with a run: give one of them"
+        )
+    settings = list(set_ or [])
+    with for_the_user():
+        # Ray and torch come in here; before, OMP_NUM_THREADS must be set.
+        from abmarl.experiments.ray_session import hush, prepare
+
+        prepare()
+        from abmarl.experiments.experiment import read
+        from abmarl.experiments.results import Results
+        from abmarl.experiments.settings import apply_settings
+
+        results = Results.open(resume) if resume is not None else None
+        if results is not None:
+            results.checkpoint()
+            settings = [*results.about.get("set", []), *settings]
+        experiment = read(file if file is not None else results.experiment)
+        apply_settings(experiment, settings)
+        if not wants_traceback():
+            hush()
+        if smoke:
+            from abmarl.experiments.smoke import try_out
+
+            try_out(experiment, settings, noisy=wants_traceback())
+            return DONE
+    return _train(experiment, settings, results)
+
+
+def _train(experiment: Any, settings: list[str], results: Any) -> int:
+    from abmarl.experiments.plan import processes
+    from abmarl.experiments.ray_session import ray_session
+    from abmarl.experiments.training import Run, start
+    from abmarl.experiments.translate import translate
+
+    with for_the_user():
+        plan = translate(experiment)
+        for line in plan.lines:
+            print(line)
+        print(f"starting Ray for {plan.title} ...", flush=True)
+        with ray_session(processes(plan), noisy=wants_traceback()):
+            if results is None:
+                run = start(experiment, plan, settings)
+            else:
+                run = Run(plan, results)
+                run.restore(*results.checkpoint())
+                print(f"going on after iteration {run.iteration}")
+            try:
+                print(f"results go to {run.results.folder}", flush=True)
+                run.train()
+            except KeyboardInterrupt:
+                run.interrupted = True
+            finally:
+                run.close()
+    if run.interrupted:
+        print(f"interrupted after iteration {run.iteration}", file=sys.stderr)
+    else:
+        print(f"done: {run.reason} reached after iteration {run.iteration}")
+    if run.checkpoint is not None:
+        print(f"checkpoint: {run.checkpoint}")
+    return INTERRUPTED if run.interrupted else DONE

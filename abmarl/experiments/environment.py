@@ -1,0 +1,140 @@
+"""The environment that RLlib steps: a manager with spaces that its networks can hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.experiment import manager_of
+from abmarl.extras import load
+from abmarl.sim.agents import is_agent
+
+MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
+
+from abmarl.experiments.codec import Codec  # noqa: E402 - after the message about a missing Ray
+
+
+class ConvertedEnv(MultiAgentEnv):
+    """An environment with observations and actions converted by a `Codec` for each agent.
+
+    Args:
+        env: the environment, with spaces by agent.
+
+    Attributes:
+        env: the same.
+        observation_spaces, action_spaces: the converted spaces by agent id.
+    """
+
+    def __init__(self, env: MultiAgentEnv) -> None:
+        self.env = env
+        self.possible_agents = list(env.possible_agents)
+        self.agents = list(self.possible_agents)
+        self.codecs = codecs_of(
+            {one: (env.observation_spaces[one], env.action_spaces[one]) for one in self.agents}
+        )
+        self.observation_spaces = {k: one.observation_space for k, one in self.codecs.items()}
+        self.action_spaces = {k: one.action_space for k, one in self.codecs.items()}
+        self._seeded = False
+        super().__init__()
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[dict, dict]:
+        """Start an episode; without a seed, the first one with a seed of its own.
+
+        A simulation that was made once and sent to several workers would else be the same there.
+        """
+        if seed is None and not self._seeded:
+            seed = int(np.random.SeedSequence().generate_state(1)[0] >> 1)
+        self._seeded = True
+        obs, infos = self.env.reset(seed=seed, options=options)
+        return self._observed(obs), infos
+
+    def step(self, action_dict: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
+        """Let agents act."""
+        actions = {key: self.codecs[key].act(value) for key, value in action_dict.items()}
+        obs, *rest = self.env.step(actions)
+        return self._observed(obs), *rest
+
+    def render(self) -> Any:
+        """Show the simulation."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment within."""
+        self.env.close()
+
+    def _observed(self, obs: dict[str, Any]) -> dict[str, Any]:
+        return {key: self.codecs[key].observe(point) for key, point in obs.items()}
+
+
+class EnvCreator:
+    """Makes the environment of an experiment, on the driver and on every worker.
+
+    Args:
+        make_sim: function of ``env_config`` that returns a manager, or something with one.
+        horizon: steps after which an episode is truncated; None: what the file's own wrapper says.
+    """
+
+    def __init__(self, make_sim: Callable[..., Any], horizon: int | None) -> None:
+        self.make_sim, self.horizon = make_sim, horizon
+
+    def __call__(self, env_config: Any) -> ConvertedEnv:
+        """Make one."""
+        from abmarl.external.rllib import MultiAgentWrapper
+
+        made = self.make_sim(dict(env_config))
+        manager = manager_of(made, "what the creator of the simulation returns")
+        horizon = self.horizon or getattr(made, "horizon", None)
+        return ConvertedEnv(MultiAgentWrapper(manager, horizon))
+
+
+def check_env(env: ConvertedEnv, steps: int = 20) -> None:
+    """Play some steps with random actions, so that what fails does so here and not in a worker.
+
+    Raises:
+        Exception: whatever the simulation raises.
+        ValueError: an observation does not lie in its space.
+    """
+    obs, _ = env.reset(seed=0)
+    for space in env.action_spaces.values():
+        space.seed(0)
+    done: dict[str, bool] = {}
+    for _ in range(steps):
+        actions = {key: env.action_spaces[key].sample() for key in obs if not done.get(key)}
+        obs, _, terminateds, truncateds, _ = env.step(actions)
+        done = {key: one or truncateds.get(key, False) for key, one in terminateds.items()}
+        if done["__all__"]:
+            obs, _ = env.reset()
+            done = {}
+
+
+def codecs_of(agents_spaces: dict[str, tuple[Any, Any]]) -> dict[str, Codec]:
+    """A codec for every agent; agents that share their spaces share it.
+
+    Args:
+        agents_spaces: agent id -> observation space and action space.
+    """
+    made: dict[tuple[int, int], Codec] = {}
+    codecs = {}
+    for agent_id, (observations, actions) in agents_spaces.items():
+        key = id(observations), id(actions)
+        if key not in made:
+            made[key] = Codec(observations, actions, f"agent {agent_id!r}")
+        codecs[agent_id] = made[key]
+    return codecs
+
+
+def learners_of(manager: Any) -> dict[str, tuple[Any, Any]]:
+    """Observation and action space of every agent that learns, by id.
+
+    Raises:
+        ExperimentError: nobody does.
+    """
+    found = {
+        agent_id: (agent.observation_space, agent.action_space)
+        for agent_id, agent in manager.agents.items()
+        if is_agent(agent)
+    }
+    if not found:
+        raise ExperimentError(f"no agent of {type(manager.sim).__name__} both observes and acts")
+    return found

@@ -1,0 +1,196 @@
+"""Policies of an experiment: checked against the agents, and as RLlib wants them."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from abmarl.experiments.codec import Codec
+from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.keys import check_known, nearest
+from abmarl.sim.spaces import to_gymnasium
+
+ONLY = "policy"
+"""The policy of all agents where the file names none."""
+MULTIAGENT_KEYS = ("policies", "policy_mapping_fn", "policies_to_train", "count_steps_by")
+
+
+class AgentMapping:
+    """A mapping function of an agent's id, however many arguments the file's function takes.
+
+    Args:
+        function: function of the agent's id, or also of the episode and the worker.
+    """
+
+    def __init__(self, function: Callable[..., str]) -> None:
+        self.function = function
+        needed = [
+            one
+            for one in inspect.signature(function).parameters.values()
+            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+            and one.default is one.empty
+        ]
+        self.num_arguments = len(needed)
+
+    def __call__(self, agent_id: str, episode: Any = None, *args: Any, **kwargs: Any) -> str:
+        """The id of the agent's policy."""
+        others = (episode, None)[: self.num_arguments - 1]
+        return self.function(agent_id, *others)
+
+
+@dataclass
+class Policies:
+    """Who learns what.
+
+    Attributes:
+        spaces: policy id -> observation space and action space of its network.
+        mapping: function of an agent's id, the id of its policy.
+        settings: policy id -> what is particular to it, keys of an ``AlgorithmConfig``.
+        modules: policy id -> the class of its ``RLModule``, where the file gives one.
+    """
+
+    spaces: dict[str, tuple[Any, Any]]
+    mapping: Callable[..., str]
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    modules: dict[str, type] = field(default_factory=dict)
+
+
+def policies_of(
+    multiagent: Mapping[str, Any],
+    agents: Mapping[str, tuple[Any, Any]],
+    codecs: Mapping[str, Codec],
+    where: str,
+) -> Policies:
+    """Read the old key ``multiagent``.
+
+    Args:
+        multiagent: its value; empty where there is one policy for all agents.
+        agents: agent id -> observation space and action space in the simulation.
+        codecs: agent id -> how these are converted.
+        where: what the key is called in the file.
+
+    Raises:
+        ExperimentError: a policy is not as it should be or does not fit an agent, or an agent has
+            none.
+    """
+    check_known(multiagent, MULTIAGENT_KEYS, where)
+    specs = _specs(multiagent.get("policies", {ONLY: None}), f"{where}['policies']")
+    mapping = _mapping(multiagent.get("policy_mapping_fn"), specs, where)
+    found = Policies({}, mapping)
+    raw: dict[str, tuple[str, Any, Any]] = {}
+    for agent_id, (observations, actions) in agents.items():
+        policy_id = _policy_id(mapping, agent_id, specs, where)
+        given = specs[policy_id][1:3]
+        for side, space, own in zip(
+            ("observation_space", "action_space"), given, (observations, actions), strict=True
+        ):
+            if space is not None and not _same(space, own):
+                raise ExperimentError(
+                    f"{where}: policy {policy_id!r} has the {side} {space!r:.160}\n"
+                    f"but agent {agent_id!r}, which is mapped to it, has {own!r:.160}"
+                )
+        first = raw.setdefault(policy_id, (agent_id, observations, actions))
+        if not (_same(first[1], observations) and _same(first[2], actions)):
+            raise ExperimentError(
+                f"{where}: agents {first[0]!r} and {agent_id!r} have different spaces and are both "
+                f"mapped to policy {policy_id!r}; give them policies of their own"
+            )
+        found.spaces[policy_id] = (
+            codecs[agent_id].observation_space, codecs[agent_id].action_space
+        )  # fmt: skip
+    for policy_id, (policy_class, _, _, settings) in specs.items():
+        if policy_class is not None:
+            found.modules[policy_id] = _module(policy_class, policy_id, where)
+        if settings:
+            found.settings[policy_id] = dict(settings)
+    return found
+
+
+def check_mapping(config: Any, agents: Mapping[str, Any], where: str) -> None:
+    """Refuse an ``AlgorithmConfig`` that maps an agent to a policy that it does not have.
+
+    Raises:
+        ExperimentError: so it is.
+    """
+    specs = {policy_id: (None, None, None, {}) for policy_id in config.policies}
+    for agent_id in agents:
+        _policy_id(AgentMapping(config.policy_mapping_fn), agent_id, specs, where)
+
+
+def _specs(given: Any, where: str) -> dict[str, tuple[Any, Any, Any, Any]]:
+    if isinstance(given, list | tuple | set | frozenset):
+        given = dict.fromkeys(sorted(given))
+    if not isinstance(given, Mapping) or not given:
+        raise ExperimentError(
+            f"{where} must be a dict of id to (None, observation_space, action_space, {{}}), not "
+            f"{given!r:.80}"
+        )
+    return {
+        str(policy_id): _spec(spec, f"{where}[{policy_id!r}]") for policy_id, spec in given.items()
+    }
+
+
+def _spec(spec: Any, where: str) -> tuple[Any, Any, Any, Any]:
+    if spec is None:
+        return None, None, None, {}
+    if isinstance(spec, list | tuple) and len(spec) == 4:
+        return tuple(spec)
+    if hasattr(spec, "policy_class"):  # RLlib's PolicySpec
+        return spec.policy_class, spec.observation_space, spec.action_space, spec.config
+    raise ExperimentError(
+        f"{where} must be (None, observation_space, action_space, {{}}), not {spec!r:.80}"
+    )
+
+
+def _mapping(function: Any, specs: Mapping[str, Any], where: str) -> Callable[..., str]:
+    if function is None and len(specs) == 1:
+        (only,) = specs
+        return OnePolicy(only)
+    if not callable(function):
+        raise ExperimentError(
+            f"{where}['policy_mapping_fn'] must be a function of an agent's id that returns the id "
+            f"of its policy, not {function!r:.80}"
+        )
+    return AgentMapping(function)
+
+
+class OnePolicy:
+    """The mapping function where there is one policy."""
+
+    def __init__(self, policy_id: str) -> None:
+        self.policy_id = policy_id
+
+    def __call__(self, agent_id: str, *args: Any, **kwargs: Any) -> str:
+        """The id of the policy."""
+        return self.policy_id
+
+
+def _policy_id(mapping: Any, agent_id: str, specs: Mapping[str, Any], where: str) -> str:
+    try:
+        policy_id = mapping(agent_id)
+    except Exception as error:
+        raise ExperimentError(
+            f"{where}['policy_mapping_fn'] fails for agent {agent_id!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if policy_id not in specs:
+        raise ExperimentError(
+            f"{where}['policy_mapping_fn'] maps agent {agent_id!r} to {policy_id!r}"
+            f"{nearest(policy_id, specs)}; the policies are {', '.join(map(repr, specs))}"
+        )
+    return policy_id
+
+
+def _module(policy_class: Any, policy_id: str, where: str) -> type:
+    from ray.rllib.core.rl_module.rl_module import RLModule
+
+    if not (isinstance(policy_class, type) and issubclass(policy_class, RLModule)):
+        raise ExperimentError(
+            f"{where}: policy {policy_id!r} is to be a {policy_class!r:.80}; RLlib now takes a "
+            f"subclass of RLModule there, or None for a network of its own"
+        )
+    return policy_class
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or to_gymnasium(one) == to_gymnasium(other)

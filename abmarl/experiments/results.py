@@ -1,0 +1,181 @@
+"""The folder of a training run: where it is, and what is in it."""
+
+import csv
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from abmarl import __version__
+from abmarl.experiments.execute import ExperimentError
+from abmarl.extras import load
+
+RUN_FILE = "run.json"
+PROGRESS_FILE = "progress.csv"
+CHECKPOINT = "checkpoint_"
+FORMAT = 1
+"""Raised when what a results folder holds changes so that older ones cannot be read."""
+
+
+def base_folder(local_dir: Any = None) -> Path:
+    """``abmarl_results`` in the folder that an experiment names, else in the home folder.
+
+    Raises:
+        ExperimentError: it is no path.
+    """
+    if local_dir is None:
+        return Path.home() / "abmarl_results"
+    if not isinstance(local_dir, str | os.PathLike) or "://" in str(local_dir):
+        raise ExperimentError(
+            f"local_dir and storage_path must be a folder of this machine, not {local_dir!r:.60}"
+        )
+    return Path(local_dir).expanduser().absolute() / "abmarl_results"
+
+
+class Results:
+    """A results folder.
+
+    Args:
+        folder: its path.
+    """
+
+    def __init__(self, folder: str | os.PathLike) -> None:
+        self.folder = Path(folder).absolute()
+
+    @classmethod
+    def create(cls, base: Path, title: str, experiment: str, **about: Any) -> "Results":
+        """Make a new one, with a copy of the experiment file.
+
+        Args:
+            base: folder to make it in.
+            title: of the experiment; its name is ``<title>_<date>_<time>``.
+            experiment: path of the experiment file.
+            **about: what else is to be remembered.
+
+        Raises:
+            OSError: the folder cannot be made or written to.
+        """
+        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in title)
+        for count in range(1, 1000):
+            folder = base / (f"{plain}_{stamp}" if count == 1 else f"{plain}_{stamp}-{count}")
+            try:
+                folder.mkdir(parents=True)
+                break
+            except FileExistsError:
+                continue
+        results = cls(folder)
+        shutil.copy(experiment, folder)
+        results.remember(
+            title=title, experiment=os.path.basename(experiment), source=str(experiment), **about
+        )
+        return results
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike) -> "Results":
+        """Open one that is there.
+
+        Raises:
+            ExperimentError: it is no results folder, or one of another version.
+        """
+        results = cls(folder)
+        if not results.folder.is_dir():
+            raise ExperimentError(f"{folder} is no folder; 'abmarl list' names earlier results")
+        if not (results.folder / RUN_FILE).is_file():
+            raise ExperimentError(
+                f"{folder} is no results folder of 'abmarl train': it has no {RUN_FILE}; "
+                f"'abmarl list' names earlier results"
+            )
+        about = results.about
+        if about.get("format") != FORMAT:
+            raise ExperimentError(
+                f"{folder} was made by abmarl {about.get('abmarl', '?')}, whose results this "
+                f"version, {__version__}, cannot read; train anew with the copy of the file in it"
+            )
+        return results
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is remembered of the run."""
+        try:
+            return json.loads((self.folder / RUN_FILE).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ExperimentError(f"{self.folder / RUN_FILE} is damaged: {error}") from error
+
+    def remember(self, **about: Any) -> None:
+        """Write down what is to be remembered, with the versions."""
+        about = {"format": FORMAT, "abmarl": __version__, **about}
+        text = json.dumps(about, indent=2, default=str) + "\n"
+        (self.folder / RUN_FILE).write_text(text, encoding="utf-8")
+
+    @property
+    def experiment(self) -> Path:
+        """The copy of the experiment file."""
+        return self.folder / self.about["experiment"]
+
+    def checkpoints(self) -> dict[int, Path]:
+        """iteration -> folder of its checkpoint, in order."""
+        found = {}
+        for path in self.folder.glob(f"{CHECKPOINT}*"):
+            number = path.name.removeprefix(CHECKPOINT)
+            if path.is_dir() and number.isdecimal():
+                found[int(number)] = path
+        return dict(sorted(found.items()))
+
+    def checkpoint(self, number: int | None = None) -> tuple[int, Path]:
+        """A checkpoint.
+
+        Args:
+            number: of its iteration; None for the last one.
+
+        Raises:
+            ExperimentError: there is none; or it was made by another version of Ray.
+        """
+        there = self.checkpoints()
+        if not there:
+            raise ExperimentError(
+                f"{self.folder} has no checkpoints: training ended before the first one; "
+                f"set checkpoint_freq for more of them"
+            )
+        if number is None:
+            number = max(there)
+        if number not in there:
+            raise ExperimentError(
+                f"{self.folder.name} has no checkpoint {number}; there are "
+                f"{', '.join(map(str, there))}"
+            )
+        self._check_ray()
+        return number, there[number]
+
+    def checkpoint_path(self, iteration: int) -> Path:
+        """Where the checkpoint of an iteration goes."""
+        return self.folder / f"{CHECKPOINT}{iteration:06d}"
+
+    def last_values(self) -> dict[str, float]:
+        """Column of the log -> the last number in it."""
+        found: dict[str, float] = {}
+        path = self.folder / PROGRESS_FILE
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    found.update((key, float(value)) for key, value in row.items() if value)
+        return found
+
+    def _check_ray(self) -> None:
+        made = self.about.get("ray")
+        if made is None:
+            return
+        here = load("ray", "rllib", "abmarl.experiments").__version__
+        if made.split(".")[:2] != here.split(".")[:2]:
+            raise ExperimentError(
+                f"{self.folder.name} was trained with Ray {made}, here is {here}: "
+                f"pip install 'ray[rllib]=={made}', or train anew"
+            )
+
+
+def earlier(base: Path) -> list[Results]:
+    """The results folders in a folder, the oldest first."""
+    found = [path.parent for path in base.glob(f"*/{RUN_FILE}")]
+    return [Results(one) for one in sorted(found, key=lambda one: one.stat().st_mtime)]

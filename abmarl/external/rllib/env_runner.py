@@ -1,0 +1,253 @@
+"""An env runner of RLlib that keeps whole batches of worlds as arrays."""
+
+import os
+import uuid
+from typing import Any
+
+import numpy as np
+import torch
+import tree
+from ray.rllib.callbacks.utils import make_callback
+from ray.rllib.core.columns import Columns
+from ray.rllib.env.env_context import EnvContext
+from ray.rllib.env.env_runner import ENV_STEP_FAILURE
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
+from ray.rllib.utils.metrics import RLMODULE_INFERENCE_TIMER
+
+from abmarl.external.rllib.columns import ColumnBatch
+from abmarl.external.rllib.episodes import EpisodeBuilder
+from abmarl.external.rllib.recorder import Recorder, Rows
+from abmarl.external.rllib.saved_worlds import SavedWorlds
+from abmarl.external.rllib.scores import Scores
+from abmarl.external.rllib.seats import policy_of_agents, seats_of_policies
+from abmarl.external.rllib.setting import KEY
+from abmarl.external.rllib.story import Story
+from abmarl.external.rllib.worlds import Worlds
+
+
+class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
+    """Steps all worlds together, with one forward pass per policy and step. `batched` sets it up.
+
+    Connectors between environment and module are not run, nor callbacks per episode and step.
+    A policy mapping function is asked once per agent, with None for the episode.
+    """
+
+    def __init__(self, config: Any, **kwargs: Any) -> None:
+        self.scores: Scores | None = None
+        self.module = None
+        # Ray sets this for actors. In the driver, threads that wait for one another on busy cores
+        # make networks of this size ten times slower.
+        if not kwargs.get("worker_index") and "OMP_NUM_THREADS" not in os.environ:
+            torch.set_num_threads(1)
+        super().__init__(config=config, **kwargs)
+
+    def make_env(self) -> None:
+        """Make the worlds; they start with the next sample."""
+        context = self.config.env_config
+        if not isinstance(context, EnvContext):
+            context = EnvContext(context, worker_index=self.worker_index)
+        self.setting = context[KEY]
+        self.env = Worlds(self.setting, self._seed)
+        self.num_envs = self.env.num_envs
+        self._mapping_fn = None
+        self._map_agents()
+        self._needs_initial_reset = True
+        make_callback(
+            "on_environment_created",
+            callbacks_objects=self._callbacks,
+            callbacks_functions=self.config.callbacks_on_environment_created,
+            kwargs={
+                "env_runner": self,
+                "metrics_logger": self.metrics,
+                "env": self.env,
+                "env_context": context,
+            },
+        )
+
+    def make_module(self) -> None:
+        """Make the modules, in evaluation mode: to switch there and back is as slow as to act."""
+        super().make_module()
+        if self.module is not None:
+            self.module.foreach_module(_evaluate)
+
+    def _map_agents(self) -> None:
+        """Find out who plays whom, anew when the mapping function has been replaced."""
+        if self._mapping_fn is self.config.policy_mapping_fn:
+            return
+        env, self._mapping_fn = self.env, self.config.policy_mapping_fn
+        policies = self.config.policies if self.module is None else self.module.keys()
+        policy_of = policy_of_agents(self._mapping_fn, env.possible_agents, policies)
+        self._seats = seats_of_policies(env.groups, policy_of, self.num_envs)
+        self._builder = EpisodeBuilder(
+            self._seats, env.observation_spaces, env.action_spaces, policy_of, self._mapping_fn
+        )
+        if self.scores is None or self.scores.vec is not env.vec:
+            self.scores = Scores(self.metrics, env.vec, policy_of, self.config)
+        self.scores.policy_of = policy_of
+
+    def _sample(
+        self,
+        *,
+        num_timesteps: int | None = None,
+        num_episodes: int | None = None,
+        explore: bool,
+        random_actions: bool = False,
+        force_reset: bool = False,
+    ) -> list:
+        """Sample time steps or episodes.
+
+        Every world plays an equal share of `num_episodes`, settled beforehand: taking those that
+        end first would favour short ones.
+        """
+        if force_reset or num_episodes is not None or self._needs_initial_reset:
+            self._begin()
+        self._needs_initial_reset = num_episodes is not None
+        self._map_agents()
+        while True:
+            rollout = self._roll(num_timesteps, num_episodes, explore, random_actions)
+            if rollout is not None:
+                break
+            # A step failed and RLlib is to go on: the worlds have been made anew.
+            self._begin()
+            self._needs_initial_reset = num_episodes is not None
+        rows, story, env_steps = rollout
+        self.scores.log_steps()
+        if self.setting.mode == "columns":
+            batch = ColumnBatch(rows, env_steps, self.config.gamma, self.config.lambda_)
+            return [batch] if rows else []
+        return self._builder.build(rows, story)
+
+    def _begin(self) -> None:
+        """Start all worlds anew; those of the first time are seeded."""
+        self._try_env_reset(seed=self._seed if self._needs_initial_reset else None)
+        self.scores.begin()
+        self._ids = [uuid.uuid4().hex for _ in range(self.num_envs)]
+        self._needs_initial_reset = False
+
+    def _roll(
+        self, num_timesteps: int | None, num_episodes: int | None, explore: bool, random: bool
+    ) -> tuple[dict[str, Rows], Story, int] | None:
+        """Step the worlds; None when a step failed and the worlds had to be made anew."""
+        env, vec = self.env, self.env.vec
+        recorders = {key: Recorder(seats, env.masks) for key, seats in self._seats.items()}
+        counts = self.scores.agent_t
+        agent_t = {
+            agent_id: column.copy()
+            for name, ids in env.groups.items()
+            for agent_id, column in zip(ids, counts[name].T, strict=True)
+        }
+        story = Story(list(self._ids), vec.episodes.length.copy(), agent_t)
+        quota = None if num_episodes is None else _shares(num_episodes, self.num_envs)
+        per_agent = self.config.count_steps_by == "agent_steps"
+        env_steps = sampled = 0
+        obs, infos, masks = vec.observations(), vec.infos(), env.action_masks()
+        while quota.any() if num_timesteps is None else sampled < num_timesteps:
+            playing = None if quota is None else quota > 0
+            active = infos["active"]
+            if playing is not None:
+                active = {name: one & playing[:, None] for name, one in active.items()}
+            actions = env.sample_actions() if random else env.empty_actions()
+            acted = self._act(recorders, (active, obs, masks), actions, explore, random, env_steps)
+            self.scores.step(active, playing)
+            result = self._try_env_step(actions)
+            if isinstance(result, str) and result == ENV_STEP_FAILURE:
+                return None
+            for recorder in recorders.values():
+                recorder.keep(result)
+            obs, _, _, _, infos = result
+            masks = env.action_masks()
+            over = infos["ended"] if playing is None else infos["ended"] & playing
+            if over.any():
+                worlds = np.flatnonzero(over)
+                self.scores.end(worlds, infos)
+                for world in worlds.tolist():
+                    self._ids[world] = uuid.uuid4().hex
+                    story.ends.append((story.num_steps, world, self._ids[world]))
+                if quota is not None:
+                    quota[worlds] -= 1
+            story.num_steps += 1
+            stepped = self.num_envs if playing is None else int(playing.sum())
+            env_steps += stepped
+            sampled += acted if per_agent else stepped
+        if env_steps:
+            self._log_env_steps(self._metrics_num_env_steps_sampled, env_steps)
+        found = {key: recorder.finish(obs, masks) for key, recorder in recorders.items()}
+        rows = {key: one for key, one in found.items() if one is not None}
+        return rows, story, env_steps
+
+    def _act(self, recorders, seen, actions, explore, random, env_steps) -> int:
+        """Let the modules act for their agents; returns how many acted."""
+        batch = {key: one.look(*seen) for key, one in recorders.items()}
+        batch = {key: rows for key, rows in batch.items() if rows is not None}
+        if random:
+            outputs = {key: recorders[key].random(actions) for key in batch}
+        else:
+            with self.metrics.log_time(RLMODULE_INFERENCE_TIMER), torch.no_grad():
+                outputs = self._forward(batch, explore, env_steps)
+        for key, columns in outputs.items():
+            recorders[key].act(columns, actions)
+        return sum(len(columns[Columns.ACTIONS]) for columns in outputs.values())
+
+    def _forward(self, batch: dict, explore: bool, env_steps: int) -> dict:
+        """What the modules put out, with actions, as RLlib's own connectors make it."""
+        given = {
+            key: {Columns.OBS: tree.map_structure(self._tensor, rows)}
+            for key, rows in batch.items()
+        }
+        if explore:
+            runners = self.config.num_env_runners or 1
+            steps = self.num_env_steps_sampled_lifetime // runners + env_steps
+            outputs = self.module.forward_exploration(given, t=steps * runners)
+        else:
+            outputs = self.module.forward_inference(given)
+        return {key: self._with_actions(key, columns, explore) for key, columns in outputs.items()}
+
+    def _with_actions(self, policy: str, columns: dict, explore: bool) -> dict[str, np.ndarray]:
+        found = {key: one for key, one in columns.items() if key not in _NOT_KEPT}
+        if Columns.ACTIONS not in found:
+            module = self.module[policy]
+            if explore:
+                kind = module.get_exploration_action_dist_cls()
+            else:
+                kind = module.get_inference_action_dist_cls()
+            choice = kind.from_logits(found[Columns.ACTION_DIST_INPUTS])
+            choice = choice if explore else choice.to_deterministic()
+            found[Columns.ACTIONS] = choice.sample()
+            found.setdefault(Columns.ACTION_LOGP, choice.logp(found[Columns.ACTIONS]))
+        return {key: _array(one) for key, one in found.items()}
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(self._device)
+
+    def get_metrics(self) -> Any:
+        """The metrics since the last time, reduced."""
+        if self.scores is not None:
+            self.scores.log_episodes()
+        return self.metrics.reduce()
+
+    def assert_healthy(self) -> None:
+        """Check that there are worlds and modules.
+
+        Raises:
+            RuntimeError: there are none.
+        """
+        if self.env is None or self.module is None:
+            raise RuntimeError(f"{type(self).__name__} has no worlds or no module")
+
+
+# Columns of modules that are of no use beyond the step.
+_NOT_KEPT = (Columns.EMBEDDINGS,)
+
+
+def _evaluate(policy: str, module: Any) -> None:
+    if isinstance(module, torch.nn.Module):
+        module.eval()
+
+
+def _array(values: Any) -> np.ndarray:
+    return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+
+
+def _shares(count: int, num_envs: int) -> np.ndarray:
+    """How many of `count` episodes every world plays, int64 [worlds]."""
+    return count // num_envs + (np.arange(num_envs) < count % num_envs)

@@ -1,0 +1,140 @@
+"""Who is to be drawn and how: what scenes of one simulation share."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abmarl.render.colors import RGB, rgb
+
+_look_of = operator.attrgetter("render_shape", "render_color", "render_size")
+
+
+class Look(NamedTuple):
+    """How an agent is drawn: matplotlib marker, colour, and area in points squared."""
+
+    shape: str
+    color: RGB
+    size: float
+
+
+def grid_of(sim: Any) -> Any | None:
+    """The simulation with a grid within wrappers and managers, single or vectorised, or None."""
+    inner = sim
+    while inner is not None:
+        vec = getattr(inner, "vec", None)
+        if vec is None and getattr(inner, "store", None) is not None:
+            return inner
+        inner = getattr(inner, "sim", None) if vec is None else vec
+    return None
+
+
+class Cast:
+    """The agents of a grid simulation. What costs time is done once and kept.
+
+    Args:
+        sim: a grid simulation, a vectorised one, or a wrapper or manager around one.
+
+    Attributes:
+        sim: the simulation with the grid.
+        store: its arrays.
+        ids: the agents' ids.
+        agents: the agents, in the order of the arrays.
+        blocking: bool [N], blocks the view of others.
+
+    Raises:
+        TypeError: `sim` has no grid.
+    """
+
+    def __init__(self, sim: Any):
+        self.sim = grid_of(sim)
+        if self.sim is None:
+            raise TypeError(
+                f"{type(sim).__name__} has no grid to draw: a scene is made of a grid world "
+                "simulation that has been built, single or vectorised"
+            )
+        self.store = self.sim.store
+        self.ids = tuple(self.store.ids)
+        self.agents = [self.sim.agents[name] for name in self.ids]
+        self.blocking = np.asarray(self.store.traits["blocking"], dtype=bool)
+        self._keys: list[tuple] = []
+        self._looks: tuple[np.ndarray, tuple[Look, ...]] = np.empty(0, np.intp), ()
+        self._teams: tuple[bytes, dict[int, str]] | None = None
+        self._groups: dict[str, str] | None = None
+
+    def looks(self) -> tuple[np.ndarray, tuple[Look, ...]]:
+        """The looks of the agents, which may have changed.
+
+        Returns:
+            int [N], the number of every agent's look, and the different looks.
+
+        Raises:
+            ValueError: an agent has an unknown colour.
+        """
+        keys = list(map(_look_of, self.agents))
+        if not self._keys or not _same(keys, self._keys):
+            self._looks, self._keys = self._resolve(keys), keys
+        return self._looks
+
+    def group(self, slot: int) -> str | None:
+        """The name of an agent's group, if it has one."""
+        if self._groups is None:
+            self._groups = {
+                name: group.name
+                for group in (getattr(self.sim, "groups", None) or {}).values()
+                for name in group.agent_ids
+            }
+        return self._groups.get(self.ids[slot]) or getattr(self.agents[slot], "group", None)
+
+    def team_names(self, team: np.ndarray) -> dict[int, str]:
+        """What teams are called: like their group when they are one group, else by number.
+
+        Teams in which nobody acts and everybody blocks are walls: they have no name.
+
+        Args:
+            team: int [N].
+        """
+        if self._teams is None or self._teams[0] != team.tobytes():
+            members: dict[int, list[int]] = {}
+            for slot, number in enumerate(team.tolist()):
+                members.setdefault(number, []).append(slot)
+            names = {
+                number: self._team_name(number, slots)
+                for number, slots in members.items()
+                if not all(self._is_wall(slot) for slot in slots)
+            }
+            self._teams = team.tobytes(), names
+        return self._teams[1]
+
+    def _is_wall(self, slot: int) -> bool:
+        return bool(self.blocking[slot]) and not hasattr(self.agents[slot], "action_space")
+
+    def _team_name(self, number: int, slots: list[int]) -> str:
+        groups = {self.group(slot) for slot in slots}
+        only = groups.pop() if len(groups) == 1 else None
+        return only or f"team {number}"
+
+    def _resolve(self, keys: list[tuple]) -> tuple[np.ndarray, tuple[Look, ...]]:
+        """Agents share few looks; every different one is resolved once."""
+        numbers: dict[tuple, int] = {}
+        looks: list[Look] = []
+        of_agent = np.empty(len(keys), dtype=np.intp)
+        for slot, (shape, color, size) in enumerate(keys):
+            key = shape, color if isinstance(color, str) else tuple(color), size
+            number = numbers.get(key)
+            if number is None:
+                try:
+                    looks.append(Look(shape, rgb(key[1]), float(size)))
+                except ValueError as error:
+                    raise ValueError(f"agent {self.ids[slot]!r}: {error}") from None
+                number = numbers[key] = len(looks) - 1
+            of_agent[slot] = number
+        return of_agent, tuple(looks)
+
+
+def _same(keys: Sequence[tuple], others: Sequence[tuple]) -> bool:
+    try:
+        return keys == others
+    except ValueError:  # colours as arrays have no plain answer
+        return False

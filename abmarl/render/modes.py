@@ -1,0 +1,153 @@
+"""The ways to show a simulation that Gymnasium names: a window, a picture as an array, text.
+
+Any simulation can be shown. One with a grid is drawn from its state. Any other one draws itself
+into a figure of matplotlib, with ``render(fig=fig)`` as plain simulations do.
+"""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from abmarl.render.ansi import text
+from abmarl.render.cast import grid_of
+from abmarl.render.figure import draw_figure, figure_picture
+from abmarl.render.scene import Scene
+from abmarl.render.tracker import Tracker
+
+RENDER_MODES = ("human", "rgb_array", "ansi")
+# Steps per second in a window, and of films that Gymnasium's wrappers make.
+RENDER_FPS = 10
+
+
+class Camera:
+    """Takes pictures of one world.
+
+    Args:
+        sim: a simulation, single or vectorised, or a manager or wrapper around one.
+        world: which world of a vectorised simulation.
+        size: width and height in pixels; by default what suits the grid.
+        title: text below the picture.
+
+    Raises:
+        ValueError: there is no such world.
+    """
+
+    def __init__(
+        self, sim: Any, world: int = 0, size: tuple[int, int] | None = None, title: str = ""
+    ):
+        self._sim, self._size = sim, size
+        self._tracker = None
+        if grid_of(sim) is not None:
+            # Imported here, so that a library that is missing shows before the first step.
+            from abmarl.render.surface import frame
+
+            self._frame, self._tracker = frame, Tracker(sim, world, title)
+
+    def take(self) -> np.ndarray:
+        """The next picture, uint8 [height, width, 3]; take one after every step."""
+        if self._tracker is None:
+            return figure_picture(self._sim.render)
+        return self._frame(self._tracker.look(), self._size)
+
+
+def check_mode(mode: Any) -> str:
+    """The mode itself.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    if mode not in RENDER_MODES:
+        raise ValueError(f"mode must be {_listed(RENDER_MODES)}, got {mode!r}")
+    return mode
+
+
+def show(sim: Any, mode: str = "human", world: int = 0, fig: Any = None) -> Any:
+    """Show a simulation as it is now.
+
+    Args:
+        sim: a simulation, single or vectorised, or a manager or wrapper around one.
+        mode: ``"human"``: in a window, which stays open for the next call; ``"rgb_array"``: as an
+            array; ``"ansi"``: as text with colours.
+        world: which world of a vectorised simulation is shown first.
+        fig: a matplotlib figure to draw into; `mode` does not matter then.
+
+    Returns:
+        For ``"rgb_array"`` uint8 [height, width, 3], for ``"ansi"`` text, else None.
+
+    Raises:
+        ValueError: there is no such mode or world, or no text of a simulation without a grid.
+        OSError: there is no screen to open a window on.
+        ImportError: what draws is not installed.
+    """
+    check_mode(mode)
+    grid = grid_of(sim)
+    if grid is None:
+        return _show_plain(sim, mode, fig)
+    if fig is not None:
+        return draw_figure(Scene.of(grid, world), fig)
+    if mode == "ansi":
+        return text(Scene.of(grid, world))
+    if mode == "rgb_array":
+        return picture_of(grid, world)
+    return _show_window(grid, world)
+
+
+def picture_of(sim: Any, world: int = 0, size: tuple[int, int] | None = None) -> np.ndarray:
+    """The picture of the present state and nothing else: the same state, the same picture.
+
+    Args:
+        sim: a simulation, single or vectorised, or a manager or wrapper around one.
+        world: which world of a vectorised simulation.
+        size: width and height in pixels; by default what suits the grid.
+
+    Returns:
+        uint8 [height, width, 3].
+    """
+    if grid_of(sim) is None:
+        return figure_picture(sim.render)
+    from abmarl.render.surface import frame
+
+    return frame(Scene.of(sim, world), size)
+
+
+def close(sim: Any) -> None:
+    """Close the window of a simulation, if it has one. Showing it again opens another one."""
+    grid = grid_of(sim)
+    viewer = _viewers.pop(grid, None) if grid is not None else None
+    if viewer is not None:
+        viewer.close()
+
+
+# Kept here, not in the simulation, which can so be copied and pickled. None: a window that was
+# closed by the person in front of it, who does not want it back at the next step.
+_viewers: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _show_window(grid: Any, world: int) -> None:
+    if grid not in _viewers:
+        from abmarl.render.shows import SimulationShow
+        from abmarl.render.viewer import Viewer
+
+        viewer = Viewer(SimulationShow(grid), world=world, title=type(grid).__name__)
+        viewer.open()
+        _viewers[grid] = viewer
+    viewer = _viewers[grid]
+    if viewer is not None and not viewer.update():
+        _viewers[grid] = None
+
+
+def _show_plain(sim: Any, mode: str, fig: Any) -> Any:
+    if fig is not None:
+        return sim.render(fig=fig)
+    if mode == "human":
+        return sim.render()
+    if mode == "rgb_array":
+        return figure_picture(sim.render)
+    raise ValueError(
+        f"{type(sim).__name__} has no grid to write as text: use mode='rgb_array' or 'human'"
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " or ".join(map(repr, names))

@@ -1,0 +1,85 @@
+"""What one agent sees: the cells in its view, and its window of observations."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abmarl.kernels.sight import hidden_cells
+
+# The channels that are pictures of cells, the one to show first.
+WINDOWS = (
+    "position_centered_encoding", "stacked_position_centered_encoding", "team",
+    "absolute_encoding",
+)  # fmt: skip
+
+
+class Sight(NamedTuple):
+    """The cells that an agent sees.
+
+    Attributes:
+        row, col: where the window begins on the grid, which may be outside of it.
+        visible: bool [side, side], on the grid and not hidden by a blocking agent.
+    """
+
+    row: int
+    col: int
+    visible: np.ndarray
+
+    def on_grid(self, rows: int, cols: int) -> np.ndarray:
+        """bool [rows, cols]: the cells of the grid that are seen."""
+        seen = np.zeros((rows, cols), bool)
+        side = len(self.visible)
+        top, left = max(self.row, 0), max(self.col, 0)
+        bottom, right = min(self.row + side, rows), min(self.col + side, cols)
+        seen[top:bottom, left:right] = self.visible[
+            top - self.row : bottom - self.row, left - self.col : right - self.col
+        ]
+        return seen
+
+
+def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
+    """The cells that an agent sees now, or None if it has no view range or is nowhere.
+
+    Args:
+        store: the arrays of the simulation.
+        agent: the agent, and `slot` its number.
+        slot: its number.
+        world: which world.
+    """
+    reach = getattr(agent, "view_range", None)
+    at = int(store.cell[world, slot])
+    if reach is None or at == 0:
+        return None
+    padding = store.padding
+    reach = int(store.traits["view_range"][slot])
+    side = 2 * reach + 1
+    row, col = padding.unravel(at)
+    rows, cols = row - reach + np.arange(side), col - reach + np.arange(side)
+    inside = (rows >= 0) & (rows < store.rows)
+    visible = inside[:, None] & ((cols >= 0) & (cols < store.cols))
+    hidden = padding.scratch()
+    if hidden.size and store.walls.shape[1] > 1:
+        place = world * store.walls.shape[1] + at
+        walls, tables = store.flat_walls, (padding.sight, padding.starts)
+        hidden_cells(place, reach, padding.width, walls, *tables, hidden)
+        bits = np.unpackbits(hidden.view(np.uint8), bitorder="little")[: side * side]
+        visible &= ~bits.reshape(side, side).astype(bool)
+    return Sight(row - reach, col - reach, visible)
+
+
+def window_of(observations: dict[str, np.ndarray]) -> tuple[str, np.ndarray] | None:
+    """The channel to draw, and its labels.
+
+    Returns:
+        The channel and int [h, w]: 0 empty, -1 out of bounds, -2 masked, else an encoding or a
+        team; of the stacked channel the encoding with the most agents. None if there is none.
+    """
+    for key in WINDOWS:
+        array = observations.get(key)
+        if array is None:
+            continue
+        if array.ndim == 3:
+            most = array.max(axis=2)
+            array = np.where(most > 0, array.argmax(axis=2) + 1, most)
+        return key, array
+    return None

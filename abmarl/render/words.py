@@ -1,0 +1,106 @@
+"""Actions in words."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from abmarl.gridworld.actor import (
+    BinaryAttackActor,
+    CrossMoveActor,
+    DriftMoveActor,
+    EncodingBasedAttackActor,
+    MoveActor,
+    RestrictedSelectiveAttackActor,
+    SelectiveAttackActor,
+)
+
+_WAYS = ("stay", "left", "down", "right", "up")
+
+
+def action_words(actors: dict[str, Any], slot: int, action: dict[str, Any]) -> list[str]:
+    """What an agent did, channel by channel.
+
+    Args:
+        actors: the actors of the simulation by channel.
+        slot: the number of the agent.
+        action: its action by channel.
+    """
+    return [_words(actors.get(key), key, slot, value) for key, value in action.items()]
+
+
+def _words(actor: Any, key: str, slot: int, value: Any) -> str:
+    while actor is not None and actor.wrapped_component is not None:
+        value, actor = actor.inner_point(slot, int(value)), actor.wrapped_component
+    if isinstance(actor, RestrictedSelectiveAttackActor):
+        # Cells are numbers here, whose meaning depends on the side of the window.
+        side = math.isqrt(int(actor.form(slot).high.max()))
+        value = np.asarray(value)
+        numbers = value[value > 0] - 1
+        far = side // 2
+        return _cells([(int(n) // side - far, int(n) % side - far, 1) for n in numbers])
+    for kind, words in _WORDS:
+        if isinstance(actor, kind):
+            return words(value)
+    return f"{key}: {_plain(value)}"
+
+
+def _move(value: Any) -> str:
+    return f"move {way}" if (way := _offset(*np.asarray(value).tolist())) else "stay"
+
+
+def _cross(value: Any) -> str:
+    return f"move {_WAYS[int(value)]}" if value else "stay"
+
+
+def _drift(value: Any) -> str:
+    return f"turn {_WAYS[int(value)]}" if value else "drift"
+
+
+def _binary(value: Any) -> str:
+    return f"attack{_times(int(value))}" if value else "no attack"
+
+
+def _encodings(value: dict) -> str:
+    parts = [f"{encoding}{_times(int(n))}" for encoding, n in value.items() if n]
+    return f"attack encoding {', '.join(parts)}" if parts else "no attack"
+
+
+def _selective(value: Any) -> str:
+    window = np.asarray(value)
+    far = window.shape[0] // 2
+    return _cells([(r - far, c - far, int(window[r, c])) for r, c in np.argwhere(window)])
+
+
+def _cells(cells: list[tuple[int, int, int]]) -> str:
+    parts = [(_offset(int(r), int(c)) or "own cell") + _times(n) for r, c, n in cells]
+    return f"attack {', '.join(parts)}" if parts else "no attack"
+
+
+def _offset(down: int, right: int) -> str:
+    parts = []
+    if down:
+        parts.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
+    if right:
+        parts.append(f"{abs(right)} {'right' if right > 0 else 'left'}")
+    return " ".join(parts)
+
+
+def _times(count: int) -> str:
+    return f" x{count}" if count > 1 else ""
+
+
+def _plain(value: Any) -> str:
+    text = " ".join(str(value.tolist() if isinstance(value, np.ndarray) else value).split())
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+# A drift move is a cross move too, so it comes first.
+_WORDS = (
+    (DriftMoveActor, _drift),
+    (CrossMoveActor, _cross),
+    (MoveActor, _move),
+    (BinaryAttackActor, _binary),
+    (EncodingBasedAttackActor, _encodings),
+    (SelectiveAttackActor, _selective),
+)

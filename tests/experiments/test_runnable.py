@@ -1,0 +1,73 @@
+"""Scripts for clusters."""
+
+import subprocess
+
+import pytest
+
+from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.experiment import read
+from abmarl.experiments.runnable import write_magpie, write_runnable, write_slurm
+from tests.experiments.files import write
+
+
+def test_a_script_is_the_file_with_an_end(tmp_path):
+    path = write(tmp_path)
+    script = write_runnable(read(path))
+    assert script == tmp_path / "runnable_walk.py"
+    text = script.read_text()
+    assert text.startswith(path.read_text().rstrip("\n"))
+    assert text.endswith('    main(["train", __file__, *sys.argv[1:]])\n')
+    assert "RAY_ADDRESS" not in text
+    # As a file it is an experiment still, which does not train by being read.
+    assert read(script).title == "Walk"
+    with pytest.raises(ExperimentError, match=r"runnable_walk\.py is runnable already"):
+        write_runnable(read(script))
+
+
+def test_a_script_for_magpie(tmp_path):
+    text = write_runnable(read(write(tmp_path)), magpie=True).read_text()
+    assert 'os.environ["RAY_ADDRESS"] = os.environ["MAGPIE_RAY_ADDRESS"]\n    main(' in text
+    compile(text, "script", "exec")
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(write_slurm, "Walk_slurm.sbatch"), (write_magpie, "Walk_magpie.sbatch-srun-ray")],
+)
+def test_batch_scripts(tmp_path, make, name):
+    batch = make(read(write(tmp_path)), 3, 1.75)
+    assert batch == tmp_path / name
+    text = batch.read_text()
+    assert "#SBATCH --nodes=3\n" in text
+    assert "#SBATCH --time=1:45:00\n" in text
+    assert str(tmp_path / "runnable_walk.py") in text
+    subprocess.run(["bash", "-n", str(batch)], check=True)
+
+
+FAKE = {
+    "scontrol": 'printf "n1\\nn2\\nn3\\n"',
+    "srun": 'while [[ $1 == -* ]]; do [[ $1 == -w ]] && shift; shift; done; "$@"',
+    "hostname": "echo 10.0.0.1 10.0.0.2",
+    "sleep": "exec /bin/sleep 0.3",
+    "ray": 'echo "ray $*" >> log',
+    "python": 'echo "$RAY_ADDRESS $*" >> log',
+}
+
+
+def test_slurm_starts_ray_on_every_node(tmp_path):
+    """The batch script itself, with a make-believe cluster."""
+    batch = write_slurm(read(write(tmp_path)), 3, 1)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, line in FAKE.items():
+        (tools / name).write_text(f"#!/bin/bash\n{line}\n")
+        (tools / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tools}:/usr/bin:/bin", "SLURM_JOB_ID": "12345", "SLURM_JOB_NODELIST": "n[1-3]"
+    }  # fmt: skip
+    subprocess.run(["bash", str(batch)], cwd=tmp_path, env=environment, check=True, timeout=60)
+    lines = (tmp_path / "log").read_text().splitlines()
+    address = "10.0.0.1:22345"
+    assert sum(line.startswith("ray start --head") for line in lines) == 1
+    assert lines.count(f"ray start --address={address} --block") == 2
+    assert f"{address} -u {tmp_path}/runnable_walk.py" in lines

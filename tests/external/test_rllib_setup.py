@@ -1,0 +1,244 @@
+"""What `batched` does to a config, what it refuses, and what it leaves to RLlib's own runner."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray.rllib")
+
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from ray.rllib.algorithms.appo import APPOConfig
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.connectors.env_to_module import FlattenObservations
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
+from ray.rllib.policy.policy import PolicySpec
+
+from abmarl.examples import MultiCorridor, predator_prey_resources
+from abmarl.external.rllib import BatchedEnvRunner, batched
+from abmarl.external.rllib.points import ActionPoints, ObservationPoints
+from abmarl.gridworld import SmartGridWorldSimulation
+from tests.external.probes import skirmish
+from tests.gridworld.small import build, fighter
+
+
+def by_kind(agent_id, episode, **kwargs):
+    return "p" if agent_id.startswith("prey") else "q"
+
+
+class ByHand(SmartGridWorldSimulation):
+    """Handles actions one by one."""
+
+    def step(self, action_dict, **kwargs):
+        """Nothing happens."""
+
+
+def base():
+    return PPOConfig().env_runners(num_env_runners=0).rl_module(model_config={"fcnet_hiddens": [8]})
+
+
+def by_first_letter(agent_id, episode, **kwargs):
+    return agent_id[0]
+
+
+def test_a_config_without_policies_gets_one_per_group():
+    config = batched(base(), skirmish, num_envs=3)
+    assert set(config.policies) == {"fighter_1", "fighter_2"}
+    assert config.policy_mapping_fn("blue0", None) == "fighter_2"
+    assert config.env_runner_cls is BatchedEnvRunner
+    assert config.num_envs_per_env_runner == 3
+    assert config.policies["fighter_1"].observation_space.dtype == np.float32
+
+
+def test_spaces_that_experiment_files_give_are_replaced():
+    sim = skirmish()
+    red, blue = sim.agents["red"], sim.agents["blue0"]
+    config = base().multi_agent(
+        policies={
+            "r": (None, red.observation_space, red.action_space, {"gamma": 0.5}),
+            "b": PolicySpec(None, blue.observation_space, blue.action_space),
+        },
+        policy_mapping_fn=by_first_letter,
+        policies_to_train=["r"],
+    )
+    config = batched(config, sim, num_envs=2)
+    assert config.policies["r"].config == {"gamma": 0.5}
+    assert config.policies["r"].action_space.n == 2 * 3 * 3
+    assert config.policies_to_train == ["r"]
+    assert len(BatchedEnvRunner(config=config).sample(num_timesteps=4)) == 2
+
+
+def test_a_policy_that_plays_nobody_yet():
+    config = base().multi_agent(policies={"r", "b", "later"}, policy_mapping_fn=by_first_letter)
+    config = batched(config, skirmish, num_envs=2)
+    assert config.policies["later"].action_space == config.policies["r"].action_space
+
+
+REFUSED = {
+    "config": (lambda: batched({}, skirmish), TypeError, "must be an AlgorithmConfig.*got dict"),
+    "mode": (lambda: batched(base(), skirmish, mode="rows"), ValueError, "mode must be 'episodes'"),
+    "num_envs": (lambda: batched(base(), skirmish, num_envs=0), ValueError, "num_envs"),
+    "horizon": (lambda: batched(base(), skirmish, horizon=-1), ValueError, "horizon"),
+    "simulation": (
+        lambda: batched(base(), MultiCorridor()),
+        TypeError,
+        "vectorises, got MultiCorridor; .*MultiAgentWrapper",
+    ),
+    "old stack": (
+        lambda: batched(
+            base().api_stack(
+                enable_env_runner_and_connector_v2=False, enable_rl_module_and_learner=False
+            ),
+            skirmish,
+        ),
+        ValueError,
+        "new API stack",
+    ),
+    "unknown policy": (
+        lambda: batched(
+            base().multi_agent(policies={"x", "r"}, policy_mapping_fn=by_first_letter), skirmish
+        ),
+        ValueError,
+        "agent 'blue0' the policy 'b', which is not among",
+    ),
+    "spaces": (
+        lambda: batched(
+            base().multi_agent(policies={"p"}, policy_mapping_fn=by_first_letter),
+            predator_prey_resources,
+        ),
+        ValueError,
+        "policy 'p' plays agents 'prey0' and 'predator0', whose spaces differ",
+    ),
+    "policy of nobody": (
+        lambda: batched(
+            base().multi_agent(policies={"p", "q", "h"}, policy_mapping_fn=by_kind),
+            predator_prey_resources,
+        ),
+        ValueError,
+        "policy 'h' plays nobody and has no spaces",
+    ),
+    "columns, algorithm": (
+        lambda: batched(APPOConfig(), skirmish, mode="columns"),
+        ValueError,
+        "made for PPO and its like, got APPOConfig; use mode=\"episodes\"",
+    ),
+    "columns, learners": (
+        lambda: batched(base().learners(num_learners=2), skirmish, mode="columns"),
+        ValueError,
+        "one learner at most, got num_learners=2",
+    ),
+    "columns, connectors": (
+        lambda: batched(
+            base().training(learner_connector=lambda *_: []), skirmish, mode="columns"
+        ),
+        ValueError,
+        "take the place of the learner connectors",
+    ),
+    "object style": (
+        lambda: batched(base(), build([fighter("a")], kind=ByHand, actors=[])),
+        TypeError,
+        "needs step_batch.*one world at a time",
+    ),
+    "masks, module": (
+        lambda: batched(base(), skirmish, masks=True),
+        ValueError,
+        "ActionMaskingTorchRLModule",
+    ),
+    "masks, callbacks": (
+        lambda: batched(base().callbacks(on_episode_end=print), skirmish, masks=True),
+        ValueError,
+        "masks=True needs the batched env runner, and the config has a callback on_episode_end",
+    ),
+}  # fmt: skip
+
+
+def lstm():
+    return base().rl_module(model_config={"use_lstm": True, "lstm_cell_size": 4, "max_seq_len": 5})
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_refused(case):
+    call, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_what_is_refused_leaves_the_config_alone():
+    config = base().learners(num_learners=2)
+    before = config.to_dict()
+    with pytest.raises(ValueError, match="one learner"):
+        batched(config, skirmish, mode="columns")
+    after = config.to_dict()
+    assert {key for key in after if repr(after[key]) != repr(before[key])} == set()
+
+
+LEFT_TO_RLLIB = {
+    "recurrent": (lstm, "the module of policy 'fighter_1' is recurrent"),
+    "connectors": (
+        lambda: base().env_runners(
+            env_to_module_connector=lambda *_: FlattenObservations(multi_agent=True)
+        ),
+        "the config has env-to-module connectors of its own",
+    ),
+    "callbacks": (
+        lambda: base().callbacks(on_episode_end=print),
+        "the config has a callback on_episode_end",
+    ),
+    "mapping": (
+        lambda: base().multi_agent(
+            policies={"even", "odd"},
+            policy_mapping_fn=lambda agent_id, episode, **_: (
+                "even" if hash(episode.id_) % 2 else "odd"
+            ),
+        ),
+        "its policy_mapping_fn needs the episode",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*Overriding environment rllib-multi-agent-env")
+@pytest.mark.parametrize("case", list(LEFT_TO_RLLIB))
+def test_left_to_the_runner_of_rllib(case, capsys):
+    make, reason = LEFT_TO_RLLIB[case]
+    config = batched(make(), skirmish, num_envs=2, horizon=5)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith(f"because {reason}")
+    assert config.env_runner_cls is None
+    if case == "connectors":
+        return
+    episodes = MultiAgentEnvRunner(config=config).sample(
+        num_timesteps=8, random_actions=case != "recurrent"
+    )
+    assert {len(one) for one in episodes} <= {1, 2, 3, 4, 5}
+
+
+def test_large_actions_become_several_choices():
+    space = Dict(a=Box(-1, 1, (2,), int), b=Discrete(3, start=2), c=MultiDiscrete([200, 9]))
+    points = ActionPoints(space, "action_space")
+    assert not points.ravelled
+    assert points.space == MultiDiscrete([3, 3, 3, 200, 9])
+    found = points.restore(np.array([0, 2, 1, 199, 8]))
+    assert found["a"].tolist() == [-1, 1]
+    assert found["b"] == 3
+    assert found["c"].tolist() == [199, 8]
+    assert all(points.restore(points.space.sample()) in space for _ in range(50))
+    with pytest.raises(TypeError, match="action_space holds numbers that are no bounded integers"):
+        ActionPoints(Box(0, 1, (2,)), "action_space")
+
+
+def test_observations_become_floats():
+    points = ObservationPoints(Dict(a=Discrete(3), b=Box(-2, 5, (2,), int)), "observation_space")
+    flat = points.convert({"a": 1, "b": np.array([-2, 4])})
+    assert flat.tolist() == [0, 1, 0, -2, 4]
+    assert flat in points.space
+
+
+def test_without_ray():
+    script = (
+        "import sys; sys.modules['ray'] = None\n"
+        "try:\n    import abmarl.external.rllib\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "abmarl.external.rllib needs ray: pip install 'abmarl[rllib]'\n"

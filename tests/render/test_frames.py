@@ -1,0 +1,249 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from PIL import Image
+
+from abmarl.render import FrameWriter
+
+
+def frames(count, height=48, width=66):
+    """A square that moves, on a plain ground."""
+    for k in range(count):
+        image = np.full((height, width, 3), 250, dtype=np.uint8)
+        image[10:20, k % (width - 10) : k % (width - 10) + 10] = (255, 0, 0)
+        yield image
+
+
+def record(path, images, **options):
+    with FrameWriter(path, **options) as recorder:
+        for image in images:
+            recorder.add(image)
+    return path
+
+
+def details(path):
+    """What ffmpeg says of the film, number of frames and (width, height)."""
+    program = imageio_ffmpeg.get_ffmpeg_exe()
+    text = subprocess.run([program, "-i", str(path)], capture_output=True, text=True).stderr
+    stream = next(line for line in text.splitlines() if "Video:" in line)
+    width, height = map(int, re.search(r" (\d+)x(\d+)[ ,]", stream).groups())
+    return stream, len(decoded(path, height, width)), (width, height)
+
+
+def decoded(path, height, width):
+    """All frames of a film, uint8 [T, h, w, 3]. imageio's own reader leaves pipes open."""
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-i", str(path)]
+    command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    data = subprocess.run(command, capture_output=True, check=True).stdout
+    return np.frombuffer(data, np.uint8).reshape(-1, height, width, 3)
+
+
+def only(folder, name):
+    return [entry.name for entry in folder.iterdir()] == [name]
+
+
+def test_mp4(tmp_path):
+    path = record(tmp_path / "film.mp4", frames(23), fps=20)
+    stream, number, size = details(path)
+    assert "h264" in stream
+    assert "yuv420p" in stream
+    assert "20 fps" in stream
+    assert number == 23
+    assert size == (66, 48)
+    image = decoded(path, 48, 66)[5]
+    assert np.abs(image[15, 10].astype(int) - (255, 0, 0)).max() < 25
+    assert np.abs(image[40, 40].astype(int) - 250).max() < 6
+    data = path.read_bytes()
+    assert data.index(b"moov") < data.index(b"mdat"), "the index must come first"
+    assert only(tmp_path, "film.mp4")
+
+
+def test_mp4_of_odd_size_is_made_even(tmp_path):
+    stream, number, size = details(record(tmp_path / "odd.mp4", frames(3, 45, 63)))
+    assert "yuv420p" in stream
+    assert (number, size) == (3, (64, 46))
+
+
+@pytest.mark.parametrize("still", [False, True])
+def test_gif(tmp_path, still):
+    images = list(frames(12))
+    images = [images[0]] * 12 if still else images
+    with Image.open(record(tmp_path / "film.GIF", images, fps=10)) as film:
+        assert film.n_frames == 12
+        assert film.info["loop"] == 0
+        for number in (0, 7):
+            film.seek(number)
+            assert film.info["duration"] == 100
+            assert np.array_equal(np.asarray(film.convert("RGB")), images[number])
+
+
+def test_png_is_the_last_frame(tmp_path):
+    images = list(frames(4))
+    path = record(tmp_path / "last.png", images)
+    with Image.open(path) as image:
+        assert np.array_equal(np.asarray(image), images[-1])
+    assert only(tmp_path, "last.png")
+
+
+def test_the_caller_may_reuse_its_array(tmp_path):
+    image = next(frames(1))
+    with FrameWriter(tmp_path / "x.png") as recorder:
+        recorder.add(image)
+        image[:] = 0
+    with Image.open(tmp_path / "x.png") as kept:
+        assert np.asarray(kept)[0, 0].tolist() == [250, 250, 250]
+
+
+def test_frames_need_not_be_contiguous(tmp_path):
+    images = [image.swapaxes(0, 1) for image in frames(3)]
+    assert details(record(tmp_path / "x.mp4", images))[2] == (48, 66)
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_leaves_what_was_recorded(tmp_path, suffix, error):
+    path = tmp_path / f"cut{suffix}"
+    with pytest.raises(error), FrameWriter(path) as recorder:
+        for image in frames(5):
+            recorder.add(image)
+        raise error
+    if suffix == ".mp4":
+        assert details(path)[1] == 5
+    else:
+        with Image.open(path) as image:
+            assert getattr(image, "n_frames", 1) == (5 if suffix == ".gif" else 1)
+    assert only(tmp_path, path.name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_ctrl_c_leaves_a_playable_file(tmp_path, suffix):
+    """As a terminal does it: the signal goes to the whole process group, within a frame."""
+    path = tmp_path / f"cut{suffix}"
+    script = f"""
+        import numpy as np
+        from abmarl.render import FrameWriter
+        image = np.zeros((1200, 1600, 3), np.uint8)
+        with FrameWriter({str(path)!r}) as recorder:
+            while True:
+                image[:, recorder.num_frames % 1600] += 100
+                recorder.add(image)
+                print(recorder.num_frames, flush=True)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while int(process.stdout.readline()) < 4:
+            pass
+        os.killpg(process.pid, signal.SIGINT)
+        # Not communicate(), which leaves out lines that are in the buffer of readline().
+        out, err = process.stdout.read(), process.stderr.read()
+    added = max([4, *map(int, out.split())])
+    assert "KeyboardInterrupt" in err
+    assert "BrokenPipe" not in err
+    if suffix == ".mp4":
+        number = details(path)[1]
+    else:
+        with Image.open(path) as film:
+            number = film.n_frames
+    assert added <= number <= added + 1
+    assert only(tmp_path, path.name)
+
+
+def test_an_earlier_file_stays_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"earlier")
+    with FrameWriter(path) as recorder:
+        for image in frames(3):
+            recorder.add(image)
+        assert path.read_bytes() == b"earlier"
+    assert details(path)[1] == 3
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".png"])
+def test_without_frames_there_is_no_file_and_an_earlier_one_stays(tmp_path, suffix):
+    path = tmp_path / f"none{suffix}"
+    record(path, [])
+    assert not list(tmp_path.iterdir())
+    path.write_bytes(b"earlier")
+    record(path, [])
+    assert path.read_bytes() == b"earlier"
+    assert only(tmp_path, path.name)
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "film.png"
+    link.symlink_to(tmp_path / "there" / "real.png")
+    record(link, frames(1))
+    assert link.is_symlink()
+    assert (tmp_path / "there" / "real.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["film.avi", "film", "film.mp4.txt"])
+def test_unknown_suffix(tmp_path, name):
+    with pytest.raises(ValueError, match=r"known suffixes: \.mp4 \.gif \.png"):
+        FrameWriter(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+def test_unwritable_path_is_told_before_the_work(tmp_path, suffix):
+    (tmp_path / f"folder{suffix}").mkdir()
+    (tmp_path / "file").touch()
+    for name in ("nowhere/film", "file/film", "folder"):
+        path = f"{tmp_path}/{name}{suffix}"
+        with pytest.raises(OSError, match=re.escape(path)) as caught:
+            FrameWriter(path)
+        assert caught.value.filename == path
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_an_encoder_that_fails_is_an_os_error(tmp_path, monkeypatch, suffix):
+    """The temporary file is made a link to a device that is always full."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    path = tmp_path / f"full{suffix}"
+    path.write_bytes(b"earlier")
+    with pytest.raises(OSError, match=re.escape(str(path))) as caught:  # noqa: SIM117
+        with FrameWriter(path) as recorder:
+            recorder._file.path.unlink()
+            recorder._file.path.symlink_to("/dev/full")
+            for image in frames(400):
+                recorder.add(np.roll(image, recorder.num_frames, 0))
+    assert caught.value.strerror == "No space left on device"
+    assert path.read_bytes() == b"earlier"
+    assert only(tmp_path, path.name)
+
+
+def test_frames_that_are_none(tmp_path):
+    image = next(frames(1))
+    with FrameWriter(tmp_path / "x.mp4") as recorder:
+        recorder.add(image)
+        for wrong in (image.astype(float), image[..., 0], image[..., :2], image[:0]):
+            with pytest.raises(ValueError, match=r"a frame is uint8 \[height, width, 3\], not"):
+                recorder.add(wrong)
+        with pytest.raises(ValueError, match="is 66 x 40 pixels, but the recording has 66 x 48"):
+            recorder.add(image[:40])
+    with pytest.raises(ValueError, match="is closed"):
+        recorder.add(image)
+    assert details(tmp_path / "x.mp4")[1] == 1
+
+
+@pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf")])
+def test_fps(tmp_path, fps):
+    with pytest.raises(ValueError, match="fps is"):
+        FrameWriter(tmp_path / "x.mp4", fps=fps)
+    with pytest.raises(ValueError, match="GIF plays at most 50"):
+        FrameWriter(tmp_path / "x.gif", fps=60)
