@@ -20,7 +20,7 @@ SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-core test-nojit test-slow bench bench-check bench-limits bench-quick lint format clean
+.PHONY: help demo docs pictures test test-core test-nojit test-slow bench bench-check bench-limits bench-quick bench-rllib lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ docs: $(VENV)/.docs ## build the documentation into out/docs/; needs Python 3.11
 	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going -b html \
 	    -d out/doctrees docs out/docs
 
+pictures: $(VENV)/.test ## make the films and windows of the pages anew
+	$(BIN)/python -m docs.machinery.pictures
+
 test: $(VENV)/.test ## run the tests, but for the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
@@ -93,6 +96,9 @@ bench-limits: $(VENV)/.test ## measure what the engine must show, beside ABMARL_
 
 bench-quick: $(VENV)/.test ## run every benchmark once, without measuring
 	$(BIN)/python -m pytest benchmarks --benchmark-disable $(PYTEST_ARGS)
+
+bench-rllib: $(VENV)/.test ## measure training with RLlib, on batches and agent by agent
+	$(BIN)/python -m benchmarks.rllib
 
 lint: $(VENV)/.test ## check style and format
 	$(BIN)/ruff check .

@@ -25,9 +25,9 @@ def make_config(name: Any) -> Any:
     if hasattr(name, "get_default_config"):
         return name.get_default_config()
     if name in OWN:
-        from abmarl.external import rllib_algorithms
+        from abmarl.external.rllib import algorithms
 
-        return getattr(rllib_algorithms, f"{name}Config")()
+        return getattr(algorithms, f"{name}Config")()
     if name not in ALGORITHMS:
         known = sorted([*OWN, *ALGORITHMS])
         raise ExperimentError(

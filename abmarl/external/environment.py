@@ -50,6 +50,11 @@ class EnvironmentSimulation(AgentBasedSimulation):
                     f"gym_to_abmarl needs an environment of gymnasium or gym, "
                     f"got {type(env).__name__}, which has no {name}"
                 )
+        if hasattr(env, "single_action_space"):
+            raise TypeError(
+                f"gym_to_abmarl needs one environment, got {type(env).__name__}, which is a vector "
+                f"of them; give it what gymnasium.make returns"
+            )
         self.env = env
         self.metadata = getattr(env, "metadata", None) or {"render_modes": []}
         self.render_mode = getattr(env, "render_mode", None)

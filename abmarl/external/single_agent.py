@@ -5,6 +5,7 @@ from typing import Any
 from abmarl.external import rendering
 from abmarl.external.learners import only_learner
 from abmarl.external.rendering import METADATA, check_render_mode
+from abmarl.external.seeding import prepare_seed
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -72,7 +73,11 @@ class SingleAgent:
 
         Returns:
             The observation and the info.
+
+        Raises:
+            TypeError, ValueError: the seed is none; everything is as before.
         """
+        prepare_seed(self.manager, seed)
         kwargs = {} if seed is None else {"seed": seed}
         if options:
             kwargs["options"] = options
@@ -153,5 +158,7 @@ def _ends(info: Any, done: bool) -> tuple[bool, bool, dict]:
     """Terminated, truncated, and the info without what it said about that."""
     info = dict(info or {})
     if "terminated" in info and "truncated" in info:
-        return bool(info.pop("terminated")), bool(info.pop("truncated")), info
+        terminated, truncated = bool(info.pop("terminated")), bool(info.pop("truncated"))
+        # The manager lets nobody act who is done, whatever the info says.
+        return terminated or (bool(done) and not truncated), truncated, info
     return bool(done), False, info

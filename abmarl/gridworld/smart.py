@@ -1,12 +1,10 @@
 """Simulations that are declared: the components are named, the rest follows."""
 
-import difflib
-import inspect
-
 import numpy as np
 
 from abmarl.gridworld.action_reader import ActionReader
 from abmarl.gridworld.actor.base import ActorBase
+from abmarl.gridworld.declared import refuse_unknown, refuse_unplaced
 from abmarl.gridworld.done.base import AnyDone
 from abmarl.gridworld.masks import AgentMasks
 from abmarl.gridworld.played import PlayedWorlds
@@ -60,8 +58,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
         found["state"].sort(key=lambda one: (class_of(one).rank, class_of(one).__name__))
         if type(self) is SmartGridWorldSimulation:
             everything = [one for ones in found.values() for one in ones]
-            self._refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
-            self._refuse_unplaced(found)
+            refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
+            refuse_unplaced(found)
         made = {
             kind: [make_component(one, self._kwargs) for one in found[kind]]
             for kind in ("state", "observer", "done", "actor")
@@ -70,36 +68,6 @@ class SmartGridWorldSimulation(PlayedWorlds):
         self._declared_actors = made["actor"]
         self._declared_rewards = {} if rewards is None else rewards
         self.rewards = RewardsById(self.store)
-
-    @staticmethod
-    def _refuse_unknown(kwargs, components):
-        known = {
-            name
-            for component in components
-            for base in class_of(component).__mro__
-            if "__init__" in vars(base)
-            for name in inspect.signature(base.__init__).parameters
-        }
-        own = [name for one in components for name in getattr(one, "keywords", ())]
-        for name in (*kwargs, *own):
-            if name not in known:
-                near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise TypeError(f"No component of this simulation takes {name!r}{hint}")
-
-    @staticmethod
-    def _refuse_unplaced(components):
-        """Placement comes from a state component: there is no class that could do it by hand."""
-        for state in map(class_of, components["state"]):
-            if state.rank == 0 or not state.__module__.startswith("abmarl."):
-                return
-        acting = [layer for actor in components["actor"] for layer in layers_of(actor)]
-        for component in map(class_of, (*acting, *components["observer"])):
-            if component.needs_positions:
-                raise ValueError(
-                    f"{component.__name__} needs agents on the grid, and no state component places "
-                    'them; add one, states=["PositionState", ...].'
-                )
 
     def finalize(self):
         """Makes agents and spaces ready for use, and settles who acts and what is rewarded."""

@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 import abmarl
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.gridworld.memory import readable_bytes
+from abmarl.rollout.entries import check_entries, read_entry
 from abmarl.rollout.progress import reporter
 
 METADATA = "metadata.json"
@@ -169,13 +170,16 @@ def read_metadata(
 
     Raises:
         ValueError: When it is of another format or of a newer version.
+        MemoryError: When it does not fit.
     """
     if METADATA not in archive.namelist():
         raise ValueError(f"{path} is not {noun}: it has no {METADATA}")
+    info = archive.getinfo(METADATA)
+    check_entries(path, [info])
     try:
-        metadata = json.loads(archive.read(METADATA))
+        metadata = json.loads(read_entry(archive, info))
         found, number = metadata["format"], int(metadata["format_version"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is not {noun}: its {METADATA} is not one of ours") from error
     if found != known_format:
         raise ValueError(f"{path} is not {noun}: its format is {found!r}")
@@ -196,12 +200,7 @@ def read_arrays(archive: zipfile.ZipFile, path: str) -> dict[tuple[str, ...], np
         MemoryError: When they do not fit.
     """
     entries = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-    needed, available = sum(info.file_size for info in entries), available_memory()
-    if available is not None and needed > available:
-        raise MemoryError(
-            f"{path} needs {readable_bytes(needed)} of memory, {readable_bytes(available)} are "
-            f"available"
-        )
+    check_entries(path, entries)
     arrays = {}
     for info in entries:
         names = tuple(unquote(part) for part in info.filename.removesuffix(".npy").split("/"))

@@ -65,16 +65,26 @@ def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
     if policies is None:
         policies = {}
     elif not isinstance(policies, Mapping):
-        # Whoever learns which group it is bound to has to be somebody else for each.
-        bound = hasattr(policies, "bind") and not isinstance(policies, type)
-        policies = {name: copy.copy(policies) if bound else policies for name in vec.groups}
+        policies = {name: _another(policies) for name in vec.groups}
     for name in policies:
         if name not in vec.groups:
             raise ValueError(
                 f"no group {name!r}{_nearest(name, vec.groups)}; the groups are "
                 f"{', '.join(map(repr, vec.groups))}"
             )
-    return {name: _bound(vec, name, policies.get(name, "random")) for name in vec.groups}
+    taken: set[int] = set()
+    bound = {}
+    for name in vec.groups:
+        entry = policies.get(name, "random")
+        bound[name] = _bound(vec, name, _another(entry) if id(entry) in taken else entry)
+        taken.add(id(entry))
+    return bound
+
+
+def _another(entry: Any) -> Any:
+    """Whoever learns which group it is bound to has to be somebody else for each."""
+    is_bound = hasattr(entry, "bind") and not isinstance(entry, type)
+    return copy.copy(entry) if is_bound else entry
 
 
 def _bound(vec: Any, group: str, entry: Any) -> GroupPolicy:

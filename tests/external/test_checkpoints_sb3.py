@@ -1,6 +1,7 @@
 """Checkpoints of Stable-Baselines3 as policies of groups."""
 
 import base64
+import io
 import json
 import pickle
 import subprocess
@@ -52,7 +53,7 @@ class Noise(gymnasium.Env):
 
 
 def battle(**more):
-    return skirmish().vectorize(4, **{"seed": 2, "horizon": 6, **more})
+    return skirmish().vectorize(**{"num_envs": 4, "seed": 2, "horizon": 6, **more})
 
 
 def flat(vec):
@@ -113,6 +114,38 @@ def test_masks_are_those_of_the_engine(tmp_path):
         outside += np.count_nonzero(~masks[active])
         observations, *_, infos = vec.step(actions)
     assert outside > 100  # there was something to be masked
+
+
+def test_masks_are_those_of_each_group_that_a_policy_acts_for(tmp_path):
+    vec = flat(battle())
+    _, path = trained(MaskablePPO, "MlpPolicy", vec.groups["fighter_1"], tmp_path)
+    vec = battle()
+    policy = load_policy(path, deterministic=False)
+    bound = bind_policies(vec, dict.fromkeys(vec.groups, policy))
+    joint = vec.ravel(observations=False)
+    observations, infos = vec.reset(seed=1)
+    for _ in range(30):
+        actions = {
+            name: bound[name](observations[name], infos["active"][name]) for name in vec.groups
+        }
+        masks = joint.action_masks()
+        for name, active in infos["active"].items():
+            codes = joint._actions[name].convert_batch(actions[name])
+            chosen = np.take_along_axis(masks[name], codes[..., None], -1)[..., 0]
+            assert chosen[active].all()
+        observations, *_, infos = vec.step(actions)
+
+
+def test_both_sides_throw_dice_of_their_own(tmp_path):
+    vec = battle(num_envs=64)
+    _, path = trained(A2C, "MlpPolicy", flat(vec).groups["fighter_1"], tmp_path)
+    policies = {name: load_policy(path, deterministic=False, seed=3) for name in vec.groups}
+    bound = bind_policies(vec, policies)
+    seen, active = first(vec, "fighter_1")
+    drawn = [policy(seen, active)["move"] for policy in bound.values()]
+    again = [p(seen, active)["move"] for p in bind_policies(vec, policies).values()]
+    np.testing.assert_array_equal(drawn, again)
+    assert 0.1 < np.mean(drawn[0] == drawn[1]) < 0.6
 
 
 def test_a_number_for_each_entry_of_the_actions(tmp_path):
@@ -300,6 +333,69 @@ def test_data_that_are_not_in_order(tmp_path, change, message):
     _, path = trained(PPO, "MlpPolicy", group, tmp_path)
     rewritten(path, change)
     with pytest.raises(ValueError, match=message):
+        load_policy(path)
+
+
+def test_weights_that_are_packed(tmp_path):
+    """Kilobytes could unpack to gigabytes."""
+    group = next(iter(flat(battle()).groups.values()))
+    _, path = trained(PPO, "MlpPolicy", group, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        inner = zipfile.ZipFile(io.BytesIO(archive.read("policy.pth")))
+    packed = io.BytesIO()
+    with inner, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info in inner.infolist():
+            contents = bytes(50_000_000) if info.filename.endswith("data/0") else inner.read(info)
+            archive.writestr(info.filename, contents)
+    rewritten(path, **{"policy.pth": packed.getvalue()})
+    with pytest.raises(ValueError, match="is damaged: its weights are packed"):
+        load_policy(path)
+
+
+def test_data_that_are_packed_in_an_unusual_way(tmp_path):
+    group = next(iter(flat(battle()).groups.values()))
+    _, path = trained(PPO, "MlpPolicy", group, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        found = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        for name, contents in found.items():
+            archive.writestr(name, contents)
+    with pytest.raises(ValueError, match="is damaged: data is neither stored nor deflated"):
+        load_policy(path)
+
+
+@pytest.mark.parametrize("layers", [[20_000, 20_000], [10**12], [1] * 1000])
+def test_layers_for_which_there_are_no_weights_are_not_made(layers, tmp_path):
+    vec = battle()
+    name, group = next(iter(flat(vec).groups.items()))
+    _, path = trained(PPO, "MlpPolicy", group, tmp_path)
+    rewritten(path, lambda data: data.update(policy_kwargs={"net_arch": layers}))
+    with pytest.raises(
+        ValueError, match=r"do not fit .* ask for more or larger layers than it has"
+    ):
+        load_policy(path).bind(vec, name)
+
+
+def test_weights_that_repeat_a_number_count_as_one(tmp_path):
+    vec = battle()
+    name, group = next(iter(flat(vec).groups.items()))
+    _, path = trained(PPO, "MlpPolicy", group, tmp_path)
+    raw = io.BytesIO()
+    torch.save({"mlp_extractor.policy_net.0.weight": torch.zeros(1).expand(20_000, 20_000)}, raw)
+    change = {"policy_kwargs": {"net_arch": [20_000, 20_000]}}
+    rewritten(path, lambda data: data.update(change), **{"policy.pth": raw.getvalue()})
+    with pytest.raises(ValueError, match="ask for more or larger layers than it has"):
+        load_policy(path).bind(vec, name)
+
+
+@pytest.mark.parametrize("weights", [{1: torch.zeros(2)}, {("a",): 1}])
+def test_weights_without_names(weights, tmp_path):
+    group = next(iter(flat(battle()).groups.values()))
+    _, path = trained(PPO, "MlpPolicy", group, tmp_path)
+    raw = io.BytesIO()
+    torch.save(weights, raw)
+    rewritten(path, **{"policy.pth": raw.getvalue()})
+    with pytest.raises(ValueError, match="is damaged: its data are not in order"):
         load_policy(path)
 
 

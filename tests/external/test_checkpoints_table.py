@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import shutil
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -62,6 +63,43 @@ def test_saved_and_loaded(table, path):
     assert again.action_space == table.action_space
     assert again.observation_space == table.observation_space
     np.testing.assert_array_equal(again.q_table, table.q_table)
+
+
+def test_metadata_that_are_larger_than_the_archive_says(path):
+    """They are not unpacked beyond that: a few bytes can hold gigabytes."""
+    with zipfile.ZipFile(path) as archive:
+        found = {info.filename: archive.read(info) for info in archive.infolist()}
+    found["metadata.json"] += b" " * 20_000_000
+    size = len(found["metadata.json"]).to_bytes(4, "little")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, contents in found.items():
+            archive.writestr(name, contents)
+    raw = pathlib.Path(path).read_bytes()
+    pathlib.Path(path).write_bytes(raw.replace(size, (1000).to_bytes(4, "little")))
+    with pytest.raises(ValueError, match=r"table\.npz is damaged: Bad CRC-32"):
+        peak_of(lambda: load_policy(path))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, contents in found.items():
+            archive.writestr(name, contents)
+    with pytest.raises(ValueError, match=r"metadata\.json is neither stored nor deflated"):
+        load_policy(path)
+
+
+def peak_of(call):
+    """Calls, and fails when that takes more than a megabyte at any time."""
+    tracemalloc.start()
+    try:
+        call()
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1_000_000
+
+
+def test_metadata_that_are_nested_too_deeply(path):
+    rewritten(path, **{"metadata.json": b"[" * 100_000})
+    with pytest.raises(ValueError, match=r"its metadata\.json is not one of ours"):
+        load_policy(path)
 
 
 def test_a_greedy_policy_stays_greedy(table, tmp_path):

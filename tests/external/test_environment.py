@@ -208,6 +208,9 @@ def test_bad_input_changes_nothing(call, error, message):
 def test_bad_input():
     with pytest.raises(TypeError, match=r"needs an environment .*, got dict, which has no reset"):
         gym_to_abmarl({})
+    several = gymnasium.vector.SyncVectorEnv([Counter, Counter])
+    with pytest.raises(TypeError, match=r"needs one environment, got SyncVectorEnv, .* a vector"):
+        gym_to_abmarl(several)
     with pytest.raises(ValueError, match=r"call reset\(\) before step\(\)"):
         gym_to_abmarl(Counter()).step({"agent": GO})
 

@@ -225,6 +225,7 @@ def test_bad_input(call, error, message):
         (lambda env: env.step(act(attack=2)), ValueError, "knight"),
         (lambda env: env.step(1), ValueError, "knight"),
         (lambda env: env.reset(seed=-1), gym.error.Error, "-1"),
+        (lambda env: env.reset(seed=True), TypeError, "seed must be an int"),
     ],
 )
 def test_bad_input_changes_nothing(call, error, message):

@@ -204,6 +204,7 @@ def test_bad_input(case):
         (lambda env: env.step(act(move=(0, 0, 0))), ValueError, "knight"),
         (lambda env: env.reset(seed=-1), gymnasium.error.Error, "-1"),
         (lambda env: env.reset(seed="a"), gymnasium.error.Error, "a"),
+        (lambda env: env.reset(seed=True), TypeError, "seed must be an int"),
     ],
 )
 def test_bad_input_changes_nothing(call, error, message):
@@ -219,6 +220,20 @@ def test_bad_input_changes_nothing(call, error, message):
         found = [one.step(WAIT) for one in (env, twin)]
         assert equal(*found)
     assert found[0][3]
+
+
+def test_who_is_done_has_ended_whatever_the_info_says():
+    class Silent(MultiCorridor):
+        def get_info(self, agent_id, **kwargs):
+            return {"terminated": False, "truncated": False}
+
+    env = GymnasiumWrapper(Silent(end=2, num_agents=1))
+    env.reset(seed=0)
+    for _ in range(2):
+        *_, terminated, truncated, info = env.step(2)
+        if terminated:
+            break
+    assert (terminated, truncated, info) == (True, False, {})
 
 
 def test_names_are_registered_by_a_light_import():

@@ -371,6 +371,11 @@ def test_modes_by_default():
 
 WAIT = attacks([0, 0])
 REFUSED = {
+    "kind of a seed": (
+        lambda env: env.reset(seed=[1, True]),
+        ValueError,
+        "seeds must be None or ints >= 0, got True",
+    ),
     "key": (lambda env: env.step({"attack": WAIT["attack"]}), ValueError, "exactly the keys"),
     "kind": (lambda env: env.step(WAIT["attack"]), TypeError, "must be a dict with the keys"),
     "shape": (

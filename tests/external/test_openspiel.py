@@ -227,6 +227,16 @@ def test_an_agent_that_ends_first():
     assert cut.discounts == {"red": 1.0, "blue0": 0.0, "blue1": 1.0}
 
 
+def test_those_whose_end_waits_for_their_turn_get_nothing_after_the_horizon():
+    agents = [fighter("red", 1, (1, 1)), fighter("far", 2, (1, 4)), fighter("near", 2, (1, 0))]
+    env = make(build(agents, attack_mapping={1: {2}}), TurnBasedManager, horizon=1)
+    env.reset(seed=0)
+    last = env.step([STRIKE])  # far is on turn next, so that near is not reported yet
+    assert last.last()
+    assert env.sim.sim.get_done("near")
+    assert last.discounts == {"red": 1.0, "far": 1.0, "near": 0.0}
+
+
 def test_agents_without_null_points_show_what_the_simulation_says():
     env = make(MultiCorridor(end=4, num_agents=2), TurnBasedManager)
     for agent in env.agents.values():
@@ -265,6 +275,27 @@ def test_seeds(manager):
 
     assert run("reset") == run("seed")
     assert run("reset") == run("reset")
+
+
+def test_a_seed_decides_who_is_first():
+    env = make(skirmish(), TurnBasedManager, horizon=1)
+    firsts = [env.reset(seed=0).observations["current_player"] for _ in range(3)]
+    env.seed(0)
+    firsts.append(env.reset().observations["current_player"])
+    assert firsts == ["red"] * 4
+    assert env.reset().observations["current_player"] == "blue0"  # without one, turns go on
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_a_refused_seed_changes_nothing(manager):
+    env, twin = (make(skirmish(), manager, horizon=4) for _ in range(2))
+    for one in (env, twin):
+        one.reset(seed=0)
+    for seed, error in ((-1, ValueError), ("a", TypeError), (True, TypeError)):
+        with pytest.raises(error, match="seed must be an int"):
+            env.reset(seed=seed)
+    stay = [STAY] * env.num_actions_per_step
+    assert env.step(stay) == twin.step(stay)
 
 
 def test_a_seed_counts_for_one_reset():

@@ -266,12 +266,24 @@ def test_before_the_first_reset():
         env.render()
 
 
-def test_a_reset_that_fails_ends_the_episode():
+def test_a_reset_that_fails_ends_the_episode(monkeypatch):
     env = PettingZooParallelWrapper(skirmish())
     env.reset()
-    with pytest.raises((TypeError, ValueError)):
-        env.reset(seed="seven")
+    monkeypatch.setattr(env.sim, "reset", lambda **kwargs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        env.reset()
     assert env.agents == []
+
+
+def test_a_refused_seed_changes_nothing():
+    env, twin = (PettingZooParallelWrapper(skirmish()) for _ in range(2))
+    for one in (env, twin):
+        one.reset(seed=0)
+    for seed, error in ((-1, ValueError), ("seven", TypeError)):
+        with pytest.raises(error, match="seed must be an int"):
+            env.reset(seed=seed)
+    actions = {agent: act() for agent in env.agents}
+    assert equal(env.step(actions), twin.step(actions))
 
 
 def test_names():

@@ -10,9 +10,8 @@ from gymnasium.spaces import Box, Discrete
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
-from abmarl.external import rllib_algorithms
-from abmarl.external.rllib import batched
-from abmarl.external.rllib_algorithms import A2CConfig, PGConfig
+from abmarl.external.rllib import algorithms, batched
+from abmarl.external.rllib.algorithms import A2CConfig, PGConfig
 from abmarl.managers import AllStepManager
 from tests.external.probes import corridor
 from tests.external.ray_session import ray_session  # noqa: F401
@@ -125,7 +124,7 @@ def return_of(result):
 
 @pytest.mark.parametrize("name", ["PG", "A2C"])
 def test_learns_the_corridor(name, ray_session):  # noqa: F811
-    config = getattr(rllib_algorithms, f"{name}Config")()
+    config = getattr(algorithms, f"{name}Config")()
     config.training(lr=0.01).debugging(seed=1)
     config.train_batch_size = 640
     config.reporting(metrics_num_episodes_for_smoothing=50)
@@ -144,8 +143,8 @@ def test_returns_of_pg_are_those_of_whole_episodes(ray_session):  # noqa: F811
 
     from abmarl.experiments.environment import EnvCreator
 
-    register_env("walk", EnvCreator(lambda config: AllStepManager(corridor()), 4))
-    config = PGConfig().environment("walk").training(gamma=0.5)
+    register_env("corridor of four", EnvCreator(lambda config: AllStepManager(corridor()), 4))
+    config = PGConfig().environment("corridor of four").training(gamma=0.5)
     config.train_batch_size = 40
     config.multi_agent(policies={"p"}, policy_mapping_fn=lambda *args, **kwargs: "p")
     algorithm = config.build_algo()

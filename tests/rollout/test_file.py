@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fake_vec import WINDOW, FakeSim
 
-from abmarl.rollout import archive, collect, load, save
+from abmarl.rollout import archive, collect, entries, load, save
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_files_of_the_future(path, tmp_path):
 
 
 def test_files_that_do_not_fit(path, monkeypatch):
-    monkeypatch.setattr(archive, "available_memory", lambda: 1000)
+    monkeypatch.setattr(entries, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"run.npz needs .* of memory, 1.0 kB are available"):
         load(path)
 

@@ -38,7 +38,7 @@ def load_policy(
         name: Which policy of a checkpoint of several.
         trust: Whether the checkpoint may execute code, because you know where it comes from.
         deterministic: Whether to take the best action, else one is drawn as in training.
-        seed: Of the random stream that draws come from.
+        seed: Of the random streams that draws come from; every group has one of its own.
 
     Returns:
         A policy to give to `abmarl.rollout.collect`, to a learner as its opponent, or wherever a

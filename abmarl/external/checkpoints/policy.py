@@ -64,7 +64,7 @@ class CheckpointPolicy:
         brain: What was read.
         path: Where from, for messages.
         deterministic: Whether to take the best action, else one is drawn.
-        seed: Of the random stream that draws come from.
+        seed: Of the random stream that draws come from; every group has one of its own.
     """
 
     def __init__(self, brain: Brain, path: str, deterministic: bool, seed: int) -> None:
@@ -110,7 +110,9 @@ class CheckpointPolicy:
         self._paths = [path for path, _ in channels_of(group.action_space).values()]
         self._masks = self._mask_source(vec, group_name) if self.brain.wants_masks else None
         self._group_name = group_name
-        self.rng = np.random.default_rng(self.seed)
+        # The same checkpoint for both sides must not make them throw the same dice.
+        key = (list(vec.groups).index(group_name),)
+        self.rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
     def _mask_source(self, vec: Any, group_name: str) -> Any:
         """What knows the masks of the actions that the checkpoint chooses from."""

@@ -12,6 +12,7 @@ import json
 import re
 import warnings
 import zipfile
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from gymnasium import spaces
 from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.external.checkpoints.policy import Brain
 from abmarl.extras import load
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.rollout.entries import check_entries, read_entry
 
 _USER = "load_policy"
 # Module of the policy's class, as stored -> where its classes have the names that users write.
@@ -94,9 +95,12 @@ class SB3Brain(Brain):
         Raises:
             ValueError: The weights are not those of such a network.
         """
+        from abmarl.external.checkpoints.room import RoomOfWeights
+
         made = self._policy_class(observation_space)
         try:
-            policy = made(observation_space, action_space, _no_learning, **self._settings)
+            with RoomOfWeights(self._weights) if self._class is None else nullcontext():
+                policy = made(observation_space, action_space, _no_learning, **self._settings)
             policy.load_state_dict(self._weights)
         except (RuntimeError, TypeError, AssertionError) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
@@ -151,21 +155,31 @@ def _contents(path: str, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
 
     with zipfile.ZipFile(path) as archive:
         wanted = [archive.getinfo(name) for name in ("data", "policy.pth")]
-        needed, free = sum(info.file_size for info in wanted), available_memory()
-        if free is not None and needed > free:
-            raise MemoryError(
-                f"{path} needs {readable_bytes(needed)} of memory, {readable_bytes(free)} are free"
-            )
+        check_entries(path, wanted)
         try:
-            text, raw = (archive.read(info) for info in wanted)
+            text, raw = (read_entry(archive, info) for info in wanted)
             data = json.loads(text)
+            _refuse_packed(raw)
             weights = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
         except Exception as error:  # torch's loader and zlib raise many kinds
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise ValueError(f"{path} is damaged: {reason:.120}") from error
-    if not isinstance(data, dict) or not isinstance(weights, dict):
+    named = isinstance(weights, dict) and all(isinstance(name, str) for name in weights)
+    if not isinstance(data, dict) or not named:
         raise ValueError(f"{path} is damaged: its data are not in order")
     return (_unpickled(path, data) if trust else data), weights
+
+
+def _refuse_packed(raw: bytes) -> None:
+    """Refuse weights that unpack to more than the file has, which torch does not write.
+
+    Raises:
+        ValueError: They are such.
+    """
+    if raw.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > len(raw):
+                raise ValueError("its weights are packed")
 
 
 def _unpickled(path: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -195,7 +195,8 @@ class GymnasiumVectorEnv(VectorEnv):
                 f"got {len(seeds)}"
             )
         for one in seeds:
-            if one is not None and (not isinstance(one, int | np.integer) or one < 0):
+            fine = isinstance(one, int | np.integer) and not isinstance(one, bool) and one >= 0
+            if one is not None and not fine:
                 raise ValueError(f"seeds must be None or ints >= 0, got {one!r:.60}")
         store = self.vec.store
         before = store.streams_copy()

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from abmarl.external.openspiel.players import ByPlayer, Player, actions_of, discounts_of
-from abmarl.external.openspiel.specs import action_spec, check_spaces, observation_spec
+from abmarl.external.openspiel.specs import action_spec, check_spaces, observation_spec, one_hot
+from abmarl.external.seeding import prepare_seed
 from abmarl.extras import load
 from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager, TurnBasedManager
@@ -132,15 +133,19 @@ class OpenSpielWrapper:
         """Start an episode.
 
         Args:
-            **kwargs: for the manager's reset, ``seed`` for example.
+            **kwargs: for the manager's reset. With a ``seed``, turns begin with the first agent.
 
         Returns:
             The first `TimeStep`, without rewards and discounts.
+
+        Raises:
+            TypeError, ValueError: the seed is none; everything is as before.
         """
+        kwargs = {**self._seed, **kwargs}
+        prepare_seed(self.sim, kwargs.get("seed"))
         self._time_step = None
-        obs = self.sim.reset(**{**self._seed, **kwargs})
-        self._seed = {}
-        self._length = 0
+        obs = self.sim.reset(**kwargs)
+        self._seed, self._length = {}, 0
         self._turn = next(iter(obs))
         self._time_step = TimeStep(self._observations(obs), None, None, StepType.FIRST)
         return self._time_step
@@ -176,10 +181,11 @@ class OpenSpielWrapper:
         if over:
             discounts = dict.fromkeys(self._learners, 0.0)
         elif cut:
-            # Nobody will ask again for the rewards of those who would have been on turn later.
+            # Those who would have been on turn later have rewards to get, and may have ended.
             waiting = self._learners.keys() - rewards.keys() - self.sim.done_agents
             found |= {agent_id: self.sim.sim.get_reward(agent_id) for agent_id in waiting}
-            discounts = discounts | dict.fromkeys(self.sim.done_agents, 0.0)
+            ended = self.sim.done_agents.union(filter(self.sim.sim.get_done, waiting))
+            discounts = discounts | dict.fromkeys(ended, 0.0)
         self._time_step = TimeStep(
             self._observations(obs), ByPlayer(found), ByPlayer(discounts),
             StepType.LAST if over or cut else StepType.MID,
@@ -237,14 +243,8 @@ class OpenSpielWrapper:
 
     def _info_state(self, agent_id: str, reported: Mapping[str, Any]) -> Any:
         agent = self._learners[agent_id]
-        if agent_id in reported:
-            obs = reported[agent_id]
-        elif agent_id in self._gone and is_given(agent.null_observation):
+        if agent_id in self._gone - reported.keys() and is_given(agent.null_observation):
             obs = agent.null_observation
         else:
-            obs = self.sim.sim.get_obs(agent_id)
-        if not self._one_hot:
-            return int(obs)
-        state = [0.0] * int(agent.observation_space.n)
-        state[int(obs) - int(agent.observation_space.start)] = 1.0
-        return state
+            obs = reported[agent_id] if agent_id in reported else self.sim.sim.get_obs(agent_id)
+        return one_hot(agent.observation_space, obs) if self._one_hot else int(obs)

@@ -52,3 +52,10 @@ def action_spec(learners: Mapping[str, PrincipleAgent]) -> dict[str, Any]:
         for key, count in {None: max(counts.values()), **counts}.items()
     }
     return {**specs.pop(None), **specs}
+
+
+def one_hot(space: Discrete, point: int) -> list[float]:
+    """A float per point of a space, 1 for the one that is given."""
+    state = [0.0] * int(space.n)
+    state[int(point) - int(space.start)] = 1.0
+    return state

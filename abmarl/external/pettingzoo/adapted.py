@@ -9,6 +9,7 @@ from abmarl.external import rendering
 from abmarl.external.pettingzoo.masks import ActionMasks
 from abmarl.external.pettingzoo.state import global_state
 from abmarl.external.rendering import METADATA, check_render_mode
+from abmarl.external.seeding import prepare_seed
 from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
@@ -155,10 +156,8 @@ class AdaptedManager:
     def _begin(self, seed: Any, options: Any) -> dict[str, Any]:
         """Start an episode; returns the observations of those who act first."""
         given = {"seed": seed, "options": options}
+        prepare_seed(self.manager, seed)
         self.agents = []
-        if seed is not None and hasattr(self.manager, "restart_order"):
-            # A seed decides everything, also who is first.
-            self.manager.restart_order()
         obs = self.manager.reset(**{key: one for key, one in given.items() if one is not None})
         self.agents = list(self.possible_agents)
         self._steps, self._begun, self._last_seen = 0, True, {}

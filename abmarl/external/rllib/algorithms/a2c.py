@@ -10,7 +10,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.learner.learner import VF_LOSS_KEY
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
-from abmarl.external.rllib_algorithms.pg import (
+from abmarl.external.rllib.algorithms.pg import (
     PGTorchLearner,
     one_step_per_batch,
     ppo,

@@ -8,7 +8,7 @@ from typing import Any
 
 from abmarl.extras import load
 
-_USER = "abmarl.external.rllib_algorithms"
+_USER = "abmarl.external.rllib.algorithms"
 ppo = load("ray.rllib.algorithms.ppo", "rllib", _USER)
 torch = load("torch", "rllib", _USER)
 module = load("ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module", "rllib", _USER)
