@@ -103,9 +103,7 @@ def _draw_curves(part: Any, runs: Sequence[Run], groups: list[str], colors: dict
             # A single step is a point, which a line does not show.
             dot = "o" if len(values) == 1 else None
             axes[2].plot(values, color=colors[name], linestyle=line, linewidth=1.8, marker=dot)
-    style(
-        axes[2], "survivors", "step of the episode", "agents that act, mean over running episodes"
-    )
+    style(axes[2], "survivors", "step of the episode", "agents that act, on average")
     axes[2].set_ylim(bottom=0)
     _legend(part, runs, groups, colors)
 

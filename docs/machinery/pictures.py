@@ -133,10 +133,11 @@ def replaying() -> None:
     show.go(8)
     show.next_death(1)
     _write("replaying.png", viewer)
-    rollout.observations["red"]["position_centered_encoding"][40, 0] = 0
+    start = int(show.replay.moments.step[np.flatnonzero(show.replay.moments.fresh)[4]])
+    rollout.observations["red"]["position_centered_encoding"][start + 1, 0] = 0
     show = ReplayShow(sim, rollout)
     viewer = Viewer(show, hands=desk, strips=[Rewards(show), Timeline(show)], paused=True)
-    show.go(show.replay.moments.of_step(41))
+    show.go(show.replay.moments.of_step(start + 3))
     _write("replaying-record.png", viewer)
 
 
