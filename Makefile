@@ -6,6 +6,8 @@ VENV   := .venv
 CORE   := .venv-core
 CORE_TESTS := algs external gridworld managers policies rollout sim trainers test_existing_code.py \
     test_extras.py test_packaging.py
+# how many processes run the tests
+PROCESSES ?= 2
 # more arguments for pytest: make test PYTEST_ARGS="-x tests/sim"
 PYTEST_ARGS ?=
 # arguments for the check of the ratios: make bench-check BENCH_ARGS="--only move"
@@ -61,8 +63,9 @@ docs: $(VENV)/.docs ## build the documentation into out/docs/; needs Python 3.11
 pictures: $(VENV)/.test ## make the films and windows of the pages anew
 	$(BIN)/python -m docs.machinery.pictures
 
+# One thread of torch and the like per process: on two cores more of them stand in each other's way.
 test: $(VENV)/.test ## run the tests, but for the slow ones
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
 
 # An environment of its own with nothing but what abmarl needs and what runs tests.
 $(CORE)/.test: $(SETUP)
