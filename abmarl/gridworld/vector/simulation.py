@@ -10,6 +10,7 @@ from abmarl.gridworld.masks import Masks
 from abmarl.gridworld.seeding import seed_of_worlds
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels
+from abmarl.gridworld.vector.enemies import Enemies
 from abmarl.gridworld.vector.episodes import Episodes
 from abmarl.gridworld.vector.outputs import Outputs
 from abmarl.gridworld.vector.sampling import Sampler
@@ -21,7 +22,7 @@ from abmarl.gridworld.vector.wrapping import Wrappable
 from abmarl.sim.agents import is_agent
 
 
-class VectorSimulation(Savable, Wrappable):
+class VectorSimulation(Enemies, Savable, Wrappable):
     """B worlds of one simulation, stepped together.
 
     Everything is keyed by group: ``obs[group][channel]`` and ``actions[group][channel]`` are
@@ -228,30 +229,6 @@ class VectorSimulation(Savable, Wrappable):
             if 0 <= world - shard.low < len(shard.everywhere):
                 return shard.sim, world - shard.low
         raise ValueError(f"There is no world {world!r}; there are 0 to {self.num_envs - 1}.")
-
-    def attackable(self, group) -> set:
-        """The encodings that the agents of a group may attack."""
-        encoding = self._group(group).encoding
-        return set().union(*(mapping.get(encoding, ()) for mapping in self._attack_mappings()))
-
-    def attackers(self, group) -> set:
-        """The encodings of the agents that may attack those of a group."""
-        encoding = self._group(group).encoding
-        return {
-            other
-            for mapping in self._attack_mappings()
-            for other, them in mapping.items()
-            if encoding in them
-        }
-
-    def _attack_mappings(self):
-        actors = [one.unwrapped for one in self.sim.actors.values()]
-        return [getattr(one, "attack_mapping", {}) for one in actors]
-
-    def _group(self, name):
-        if name not in self.groups:
-            raise ValueError(f"There is no group {name!r}; the groups are {list(self.groups)}.")
-        return self.groups[name]
 
     def __repr__(self):
         return (
