@@ -23,12 +23,12 @@ def trained(folder, name, *settings):
 
 
 def test_agents_learn_to_walk_through_the_corridor(tmp_path):
-    """Five agents share what 100 points each get at the end; random ones stay far below 0."""
+    """Each of five agents gets 100 points at the end, and pays for steps and bumps on the way."""
     results = trained(tmp_path, "multi_corridor_example", "num_workers=0")
     with (results / "progress.csv").open() as file:
         rows = list(csv.DictReader(file))
     key = next(name for name in rows[-1] if name.endswith("episode_return_mean"))
-    assert float(rows[0][key]) < 0
+    assert float(rows[0][key]) < 200
     assert float(rows[-1][key]) > 400
 
 
