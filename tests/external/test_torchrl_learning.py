@@ -136,13 +136,12 @@ def test_ppo_finds_the_way():
     assert mean_return(policy) > -0.32
 
 
-def test_example(capsys):
+def test_example():
     means = runpy.run_path(str(EXAMPLES / "torchrl_team_battle.py"))["main"](
         num_envs=16, iterations=6
     )
     assert len(means) == 6
     assert means[-1] > means[0] + 0.02
-    assert "mean reward of a step" in capsys.readouterr().out
 
 
 def test_missing_library(monkeypatch):
