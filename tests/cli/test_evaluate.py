@@ -115,6 +115,7 @@ def test_stable_baselines(abmarl, tmp_path, walker, here):
     env = {**here, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
     done = abmarl(*arguments, env=env)
     assert done.code == 0, done.err
+    assert done.err.startswith("loading a=2c.zip ...\n")
     assert "return, walker (a=2c.zip)" in done.out
     drawn = abmarl(*arguments, "--sample", env=env)
     assert drawn.code == 0, drawn.err
@@ -232,6 +233,9 @@ def test_spaces_that_do_not_fit_are_both_shown(abmarl, fake, walker):
         first,
     )
     assert second.startswith("that of the group is Dict('position_centered_encoding': Box(-2, 3, ")
+    assert "GROUP=" not in second
+    done = abmarl("evaluate", fake, "--policy", "right.npz")
+    assert done.err.endswith("ravelled; for one group only: --policy GROUP=right.npz\n")
 
 
 def test_ctrl_c_reports_what_was_finished(fake, tmp_path):
