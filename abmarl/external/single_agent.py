@@ -101,7 +101,10 @@ class SingleAgent:
             raise ValueError("the episode has ended at the horizon: call reset() before step()")
         # A grid world takes actions without some of their channels, which gym and Gymnasium do not.
         if not contains(self.action_space, action):
-            raise ValueError(f"the action {action!r:.200} is not in {self.action_space!r:.300}")
+            raise ValueError(
+                f"the action of agent {self.agent_id!r} is {action!r:.200}, which is not in "
+                f"{self.action_space!r:.300}"
+            )
         found = self.manager.step({self.agent_id: action}, **kwargs)
         obs, reward, done, info = (one[self.agent_id] for one in found)
         self._steps += 1

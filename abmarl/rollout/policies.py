@@ -37,6 +37,7 @@ class SampledActions:
         """
         return self.vec.sample_actions()[self.group_name]
 
+
 _LOADER = "abmarl.external.load_policy(path)"
 
 

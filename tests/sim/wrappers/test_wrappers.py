@@ -421,7 +421,8 @@ def test_flat_observations_and_one_number_per_action():
     bare = RavelDiscreteActionWrapper(team_battle())
     bare.reset(seed=3)
     masks, wanted = sim.action_masks(), bare.action_masks()
-    assert all(np.array_equal(masks[name], wanted[name]) for name in wanted) and masks
+    assert all(np.array_equal(masks[name], wanted[name]) for name in wanted)
+    assert len(masks) == 24
     vec = sim.vectorize(2, seed=3)
     assert vec.groups["red"].action_space == Discrete(18)
     assert vec.groups["red"].observation_space.shape == (49,)
