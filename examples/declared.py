@@ -1,6 +1,6 @@
 """A simulation without a class: components and rewards are declared.
 
-Run it:  abmarl rollout examples/declared.py --num-envs 256 --record guards.gif
+Run it:  abmarl rollout examples/declared.py --record guards.gif  (needs abmarl[render])
 """
 
 import numpy as np

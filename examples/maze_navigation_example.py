@@ -1,6 +1,6 @@
 """An agent learns to find its target in a maze; there is only one, so it needs no policy by name.
 
-Run it:  abmarl train examples/maze_navigation_example.py
+Run it:  abmarl train examples/maze_navigation_example.py  (needs abmarl[rllib])
 """
 
 from abmarl.examples import maze_navigation

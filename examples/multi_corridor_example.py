@@ -1,6 +1,6 @@
 """Agents learn to walk to the end of a corridor without bumping into one another.
 
-Run it:  abmarl train examples/multi_corridor_example.py
+Run it:  abmarl train examples/multi_corridor_example.py  (needs abmarl[rllib])
 """
 
 from ray.tune.registry import register_env

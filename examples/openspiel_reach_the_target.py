@@ -1,6 +1,6 @@
 """OpenSpiel's tabular Q learners: runners learn the way to a target that learns to shoot.
 
-Run it:  python examples/openspiel_reach_the_target.py
+Run it:  python examples/openspiel_reach_the_target.py  (needs abmarl[openspiel])
 """
 
 import numpy as np

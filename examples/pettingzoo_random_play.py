@@ -1,7 +1,6 @@
 """Team battles through PettingZoo: random play, of moves and attacks that would do something.
 
-Needs the extra:  pip install 'abmarl[pettingzoo]'
-Run it:  python examples/pettingzoo_random_play.py
+Run it:  python examples/pettingzoo_random_play.py  (needs abmarl[pettingzoo])
 """
 
 from collections import Counter

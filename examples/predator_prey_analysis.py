@@ -1,6 +1,6 @@
 """From where on the grid a trained predator attacks, as a heat map.
 
-Run it:  abmarl analyze DIR examples/predator_prey_analysis.py
+Run it:  abmarl analyze DIR examples/predator_prey_analysis.py  (needs abmarl[rllib,render])
 
 DIR is the results folder of predator_prey_training.py, `abmarl list` names it. The picture goes to
 attacks.png in the folder in which the command is run.

@@ -1,6 +1,6 @@
 """Predators learn to hunt and prey to harvest without being caught.
 
-Run it:  abmarl train examples/predator_prey_training.py
+Run it:  abmarl train examples/predator_prey_training.py  (needs abmarl[rllib])
 """
 
 from ray.tune.registry import register_env

@@ -1,6 +1,6 @@
 """Four teams learn to fight one another, each with a policy of its own: PPO of RLlib.
 
-Needs RLlib: pip install 'abmarl[rllib]'
+Run it:  python examples/rllib_team_battle.py  (needs abmarl[rllib])
 """
 
 import ray

@@ -1,6 +1,6 @@
 """Prey learn to harvest and to stay alive, with action masks, while scripted predators hunt them.
 
-Run it:  python examples/sb3_predator_prey.py
+Run it:  python examples/sb3_predator_prey.py  (needs abmarl[sb3])
 """
 
 from sb3_contrib import MaskablePPO

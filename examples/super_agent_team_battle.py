@@ -1,6 +1,6 @@
 """Each of four teams learns as one: a super agent observes and acts for all of its members.
 
-Run it:  abmarl train examples/super_agent_team_battle.py
+Run it:  abmarl train examples/super_agent_team_battle.py  (needs abmarl[rllib])
 """
 
 from abmarl.examples import team_battle

@@ -1,6 +1,6 @@
 """Four teams of six learn to fight one another, each with a policy of its own.
 
-Run it:  abmarl train examples/team_battle_4_policies.py
+Run it:  abmarl train examples/team_battle_4_policies.py  (needs abmarl[rllib])
 
 The engine steps 64 battles at once in each worker; --set experiment.batched=False is RLlib's own
 way, with the same result but much slower.

@@ -1,6 +1,6 @@
 """PPO of TorchRL: a team that shares a network learns to fight three that act at random.
 
-Run it:  python examples/torchrl_team_battle.py
+Run it:  python examples/torchrl_team_battle.py  (needs abmarl[torchrl])
 """
 
 import torch

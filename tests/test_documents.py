@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from abmarl.examples import foraging
+from abmarl.external import load_policy
+from abmarl.rollout import evaluate
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -27,6 +31,13 @@ def test_readme_code(tmp_path):
     again = run(sys.executable, "-W", "error", "-c", first, cwd=tmp_path)
     assert again.stdout.endswith(" are left\n")
     assert found.stdout.startswith(again.stdout), "the first simulation is reproducible"
+    vec = foraging().vectorize(64, horizon=200)
+    drawn = load_policy(str(tmp_path / "forager.zip"), deterministic=False)
+    learned, random = (
+        evaluate(vec, policy, 64, seed=0, progress=False).returns["forager"]
+        for policy in (drawn, "random")
+    )
+    assert learned.low > random.high + 5
 
 
 def test_readme_simulation_is_short():

@@ -97,13 +97,13 @@ class Comparison:
             ]
             for match in found.matches
         }
-        title = f"{self.name}: {self.episodes:,} episodes each, mean return [95 % interval]"
+        title = f"{self.name}: {_played(found)}, mean return [95 % interval]"
         print_grid(title, "policies", list(self.policies), rows)
 
     def _print_matrix(self, found: CrossPlay) -> None:
         rows, columns = found.axes
         what = "mean return and win rate" if found.has_wins else "mean return"
-        cells = {row: ["-"] * len(found.entrants[columns]) for row in found.entrants[rows]}
+        cells = {row: [""] * len(found.entrants[columns]) for row in found.entrants[rows]}
         for match in found.matches:
             result = match.result
             text = str(result.returns[rows])
@@ -111,7 +111,7 @@ class Comparison:
                 text += f", {result.wins[found.teams[rows]].value:.0%}"
             place = found.entrants[columns].index(match.labels[columns])
             cells[match.labels[rows]][place] = text
-        title = f"{self.name}: {self.episodes:,} episodes each, {what} of {rows} [95 % interval]"
+        title = f"{self.name}: {_played(found)}, {what} of {rows} [95 % interval]"
         print_grid(title, f"{rows} against {columns}", found.entrants[columns], cells)
 
     def _keep(self, found: CrossPlay) -> int:
@@ -145,10 +145,11 @@ class Comparison:
         if not found.matches:
             return "interrupted: no episode was finished"
         done = sum(len(match.result) for match in found.matches)
-        return (
-            f"interrupted after {done:,} of {found.wanted * self.episodes:,} episodes; episodes "
-            f"that end early are over-represented in what was not finished"
-        )
+        text = f"interrupted after {done:,} of {found.wanted * self.episodes:,} episodes"
+        if not found.matches[-1].result.interrupted:
+            return text
+        last = " of the last combination" if found.wanted > 1 else ""
+        return f"{text}; what was finished{last} over-represents short episodes"
 
     def _save(self, found: CrossPlay) -> None:
         if os.path.splitext(self.save)[1].lower() == ".json":
@@ -199,6 +200,14 @@ class Comparison:
             ylabel=rows,
             limits=(0, 1) if wins else None,
         )
+
+
+def _played(found: CrossPlay) -> str:
+    """How many episodes there are of each combination."""
+    counts = [len(match.result) for match in found.matches]
+    if len(set(counts)) == 1:
+        return f"{counts[0]:,} episodes each"
+    return f"{sum(counts):,} episodes, {max(counts, default=0):,} each at most"
 
 
 def _short(labels: list[str]) -> list[str]:

@@ -8,7 +8,6 @@ import typer
 from abmarl.cli import options
 from abmarl.cli.errors import UserError, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.policies import chosen, policy_of
 
 EXAMPLES = {
     "abmarl evaluate team-battle --policy red=heuristic": "1000 battles, with win rates",
@@ -81,11 +80,10 @@ def evaluate(
             num_threads=threads,
             order=order,
         )
-    policies = {
-        group: {name: policy_of(vec, group, name, trust, sample, seed) for name in names}
-        for group, names in chosen(vec, policy or []).items()
-    }
     from abmarl.cli.comparison import Comparison
+    from abmarl.cli.policies import chosen, policies_of
+
+    policies = policies_of(vec, chosen(vec, policy or []), trust, sample, seed)
 
     name = os.path.basename(sim).removesuffix(".py")
     comparison = Comparison(vec, name, policies, episodes, seed, save, plot)

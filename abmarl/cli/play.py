@@ -9,7 +9,7 @@ import typer
 from abmarl.cli import options
 from abmarl.cli.errors import UserError, brief, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.policies import chosen, policy_of
+from abmarl.cli.policies import chosen, policies_of
 from abmarl.cli.windows import needs_screen, needs_window
 
 EXAMPLES = {
@@ -158,7 +158,8 @@ def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dic
         if set(vec.groups[group].agent_ids) <= played:
             found[group] = "random"  # asked, but nobody follows it
         elif names[0]:
-            found[group] = policy_of(vec, group, names[0], trust, False, vec.seed, "--opponents")
+            asked = policies_of(vec, {group: names}, trust, False, vec.seed, "--opponents")
+            found[group] = asked[group][names[0]]
         else:
             found[group] = _scripted(vec, group)
     return found

@@ -1,10 +1,13 @@
 """From names and paths on the command line to policies of groups."""
 
 import os
-from collections.abc import Iterable
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from abmarl.cli.errors import for_the_user
+from abmarl.cli.errors import brief, for_the_user
+from abmarl.rollout.policies import SHIPPED, bind_policies, is_path
 
 
 def chosen(
@@ -32,10 +35,68 @@ def chosen(
             names.remove(name)
         names.append(name)
     with for_the_user(option):
-        from abmarl.rollout.policies import bind_policies
-
         bind_policies(vec, dict.fromkeys(named, "random"))
     return {group: named.get(group) or everyone or [otherwise] for group in vec.groups}
+
+
+def policies_of(
+    vec: Any, names: Mapping[str, Iterable[str]], trust: bool, sample: bool, seed: int,
+    option: str = "--policy",
+) -> dict[str, dict[str, Any]]:  # fmt: skip
+    """The policies of each group, tried on it.
+
+    Args:
+        vec: The vectorised simulation.
+        names: group -> names of shipped policies, or paths of checkpoints.
+        trust: Whether checkpoints may execute code.
+        sample: Whether checkpoints draw their actions.
+        seed: Of these draws.
+        option: What messages call the option.
+
+    Returns:
+        group -> name -> the name itself, or the policy that was read.
+
+    Raises:
+        UserError: There is no such policy, it cannot be read, or it does not fit the group.
+    """
+    uses = Counter(name for entries in names.values() for name in entries)
+    # The libraries that wrote these take some seconds to be imported.
+    slow = [path for path in uses if os.path.exists(path) and (trust or path.endswith(".zip"))]
+    if slow:
+        print(f"loading {', '.join(slow)} ...", file=sys.stderr, flush=True)
+    with for_the_user(option):
+        return {
+            group: {
+                name: _tried(
+                    vec, group, _read(name, trust, sample, seed), name, uses[name] > 1, option
+                )
+                for name in entries
+            }
+            for group, entries in names.items()
+        }
+
+
+def _is_checkpoint(name: str) -> bool:
+    return name not in SHIPPED and is_path(name)
+
+
+def _read(name: str, trust: bool, sample: bool, seed: int) -> Any:
+    if not _is_checkpoint(name):
+        return name
+    from abmarl.external import load_policy
+
+    return load_policy(name, trust=trust, deterministic=not sample, seed=seed)
+
+
+def _tried(vec: Any, group: str, policy: Any, name: str, shared: bool, option: str) -> Any:
+    """The policy, which fits the group."""
+    try:
+        bind_policies(vec, {group: policy})
+    except ValueError as error:
+        if not (shared and _is_checkpoint(name)):
+            raise
+        raise ValueError(f"{brief(error)}; for one group only: {option} GROUP={name}") from error
+    return policy
 
 
 def _split(entry: str, groups: Iterable[str]) -> tuple[str, str]:
@@ -47,40 +108,4 @@ def _split(entry: str, groups: Iterable[str]) -> tuple[str, str]:
     if not places or os.path.exists(entry):
         return "*", entry
     return entry[: places[-1]], entry[places[-1] + 1 :]
-
-
-def policy_of(
-    vec: Any, group: str, name: str, trust: bool, sample: bool, seed: int,
-    option: str = "--policy",
-) -> Any:  # fmt: skip
-    """The policy of a group, tried on it.
-
-    Args:
-        vec: The vectorised simulation.
-        group: One of its groups.
-        name: The name of a shipped policy, or the path of a checkpoint.
-        trust: Whether checkpoints may execute code.
-        sample: Whether checkpoints draw their actions.
-        seed: Of these draws.
-        option: What messages call the option.
-
-    Returns:
-        The name itself, or the policy that was read.
-
-    Raises:
-        UserError: There is no such policy, it cannot be read, or it does not fit the group.
-    """
-    from abmarl.rollout.policies import SHIPPED, bind_policies
-
-    policy: Any = name
     with for_the_user(option):
-        if name not in SHIPPED and _is_path(name):
-            from abmarl.external import load_policy
-
-            policy = load_policy(name, trust=trust, deterministic=not sample, seed=seed)
-        bind_policies(vec, {group: policy})
-    return policy
-
-
-def _is_path(name: str) -> bool:
-    return os.path.exists(name) or os.sep in name or name.endswith((".zip", ".npz"))

@@ -8,7 +8,6 @@ import typer
 from abmarl.cli import options
 from abmarl.cli.errors import UserError, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.policies import chosen, policy_of
 
 EXAMPLES = {
     "abmarl rollout team-battle": "1024 worlds, 500 steps, random actions; prints a table",
@@ -41,7 +40,7 @@ def rollout(
             metavar="[GROUP=]NAME",
             show_default=False,
             help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
-            "checkpoint. May be given several times. [default: random]",
+            "checkpoint. May be given for several groups. [default: random]",
         ),
     ] = None,
     trust: options.Trust = False,
@@ -93,10 +92,17 @@ def rollout(
         )
     if record_world >= num_envs:
         raise UserError(f"--record-world {record_world}: there are worlds 0 to {num_envs - 1}")
-    policies = {
-        group: policy_of(vec, group, names[-1], trust, sample, seed)
-        for group, names in chosen(vec, policy or []).items()
-    }
+    from abmarl.cli.policies import chosen, policies_of
+
+    names = chosen(vec, policy or [])
+    for group, several in names.items():
+        if len(several) > 1:
+            raise UserError(
+                f"--policy: a rollout takes one policy for group {group!r}, got "
+                f"{', '.join(several)};\nabmarl evaluate plays all of them"
+            )
+    read = policies_of(vec, names, trust, sample, seed)
+    policies = {group: read[group][name] for group, [name] in names.items()}
     if save:
         from abmarl.rollout.size import check_memory
 

@@ -1,5 +1,6 @@
 """How adapters show what they hold, in the modes that Gymnasium names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from abmarl.render import modes
@@ -8,15 +9,19 @@ from abmarl.render.modes import RENDER_FPS, RENDER_MODES
 METADATA = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
 
-def check_render_mode(mode: Any) -> str | None:
+def check_render_mode(mode: Any, known: Sequence[str] = RENDER_MODES) -> str | None:
     """The mode itself.
+
+    Args:
+        mode: what was asked for.
+        known: the modes that there are.
 
     Raises:
         ValueError: there is no such mode.
     """
-    if mode is not None and mode not in RENDER_MODES:
+    if mode is not None and mode not in known:
         raise ValueError(
-            f"render_mode must be None or {' or '.join(map(repr, RENDER_MODES))}, got {mode!r}"
+            f"render_mode must be None or {' or '.join(map(repr, known))}, got {mode!r}"
         )
     return mode
 

@@ -8,8 +8,7 @@ from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.external.seeding import prepare_seed
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
-
-# What environments say of themselves; frames per second as in films.
+from abmarl.sim.spaces import contains
 
 
 class SingleAgent:
@@ -105,6 +104,12 @@ class SingleAgent:
         """
         if self._over:
             raise ValueError("the episode has ended at the horizon: call reset() before step()")
+        # A grid world takes actions without some of their channels, which gym and Gymnasium do not.
+        if not contains(self.action_space, action):
+            raise ValueError(
+                f"the action of agent {self.agent_id!r} is {action!r:.200}, which is not in "
+                f"{self.action_space!r:.300}"
+            )
         found = self.manager.step({self.agent_id: action}, **kwargs)
         obs, reward, done, info = (one[self.agent_id] for one in found)
         self._steps += 1

@@ -1,6 +1,7 @@
 """Tables of numbers as pictures: who does how well against whom."""
 
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,8 @@ import numpy as np
 
 from abmarl.render.plots import INK, LINE, PAPER, write_figure
 
+# Letters of a line of the title.
+_LINE = 50
 _LOW, _MIDDLE, _HIGH = (0.80, 0.36, 0.30), (0.99, 0.97, 0.92), (0.22, 0.55, 0.52)
 
 
@@ -47,6 +50,7 @@ def plot_matrix(
             f"{len(columns)} columns"
         )
     low, high = limits or _range(values)
+    lines = textwrap.wrap(title, _LINE)
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
@@ -58,8 +62,10 @@ def plot_matrix(
         axes.set_yticks(range(len(rows)), rows)
         axes.set_xlabel(xlabel, color=INK)
         axes.set_ylabel(ylabel, color=INK)
-        if title:
-            axes.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold", pad=10)
+        if lines:
+            axes.set_title(
+                "\n".join(lines), loc="left", color=INK, fontsize=12, fontweight="bold", pad=10
+            )
         axes.tick_params(colors=INK, length=0)
         axes.set_xticks(np.arange(len(columns) - 1) + 0.5, minor=True)
         axes.set_yticks(np.arange(len(rows) - 1) + 0.5, minor=True)
@@ -68,8 +74,10 @@ def plot_matrix(
         for spine in axes.spines.values():
             spine.set_color(LINE)
 
-    widest = max(map(len, rows))
-    size = (2.2 + 0.07 * widest + 1.3 * len(columns), 1.7 + 0.7 * len(rows))
+    # In inches: names of rows, then the cells; the title begins above these.
+    left = 0.9 + 0.07 * max(map(len, rows))
+    width = max(1.3 + 1.3 * len(columns), 0.2 + 0.12 * max(map(len, lines), default=0))
+    size = (left + width, 1.7 + 0.7 * len(rows) + 0.2 * max(len(lines) - 1, 0))
     write_figure(path, draw, size, dpi)
 
 

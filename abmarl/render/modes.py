@@ -62,6 +62,12 @@ def check_mode(mode: Any) -> str:
     return mode
 
 
+def modes_of(sim: Any) -> tuple[str, ...]:
+    """The modes in which a simulation can be shown: one without a grid is not written as text."""
+    grid = grid_of(sim) is not None
+    return RENDER_MODES if grid else tuple(mode for mode in RENDER_MODES if mode != "ansi")
+
+
 def show(sim: Any, mode: str = "human", world: int = 0, fig: Any = None) -> Any:
     """Show a simulation as it is now.
 

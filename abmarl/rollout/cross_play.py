@@ -26,7 +26,7 @@ class Match:
     result: Evaluation
 
 
-@dataclass
+@dataclass(repr=False)
 class CrossPlay:
     """Every combination of some policies of groups.
 
@@ -98,6 +98,10 @@ class CrossPlay:
         if self.axes is None or not self.matches:
             return False
         return self.teams[self.axes[0]] in self.matches[0].result.contestants
+
+    def __repr__(self) -> str:
+        sides = "; ".join(f"{group}: {', '.join(few)}" for group, few in self.entrants.items())
+        return f"CrossPlay({len(self.matches)} of {self.wanted} combinations played, {sides})"
 
 
 def cross_play(

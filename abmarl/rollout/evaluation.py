@@ -14,7 +14,7 @@ from abmarl.rollout.policies import bind_policies, choose_actions
 from abmarl.rollout.progress import reporter
 
 
-@dataclass
+@dataclass(repr=False)
 class Evaluation:
     """What became of the episodes that were counted.
 
@@ -36,7 +36,7 @@ class Evaluation:
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was stopped before its time. Episodes that end early are over-represented."""
+        """Whether it was stopped before its time. What was finished over-represents short ones."""
         return len(self) < self.wanted
 
     @functools.cached_property
@@ -67,7 +67,10 @@ class Evaluation:
 
     @functools.cached_property
     def wins(self) -> dict[int, Interval]:
-        """team -> the share of episodes that it won, for each contestant."""
+        """Number of a team -> the share of episodes that it won, for each contestant.
+
+        `team_names` says what the numbers are called.
+        """
         return {team: share_interval(self.winners == team) for team in self.contestants}
 
     @functools.cached_property
@@ -77,8 +80,13 @@ class Evaluation:
 
     @property
     def team_names(self) -> dict[int, str]:
-        """team -> what to call it."""
+        """Number of a team -> what to call it."""
         return self.episodes.team_names
+
+    def __repr__(self) -> str:
+        count = f"{len(self):,}{f' of {self.wanted:,}' if self.interrupted else ''} episodes"
+        returns = ", ".join(f"{name} {mean}" for name, mean in self.returns.items())
+        return f"Evaluation({count}, returns: {returns})"
 
 
 def evaluate(

@@ -6,6 +6,7 @@ Those of `abmarl.policies` act for one agent; `AgentPolicies` lets them act for 
 import copy
 import difflib
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -35,6 +36,9 @@ class SampledActions:
             Arrays [B, n, ...], nested as the action space.
         """
         return self.vec.sample_actions()[self.group_name]
+
+
+_LOADER = "abmarl.external.load_policy(path)"
 
 
 def _heuristic() -> Any:
@@ -90,17 +94,19 @@ def _another(entry: Any) -> Any:
 def _bound(vec: Any, group: str, entry: Any) -> GroupPolicy:
     if isinstance(entry, str):
         if entry not in SHIPPED:
+            hint = f"; read a checkpoint with {_LOADER}" if is_path(entry) else ""
             raise ValueError(
                 f"no policy {entry!r} for group {group!r}{_nearest(entry, SHIPPED)}; there are "
-                f"{', '.join(map(repr, SHIPPED))}"
+                f"{', '.join(map(repr, SHIPPED))}{hint}"
             )
         entry = SHIPPED[entry]()
     if isinstance(entry, Policy):
         entry = AgentPolicies(entry)
     if isinstance(entry, type) or not callable(entry):
+        hint = f"; save the model and give {_LOADER}" if hasattr(entry, "predict") else ""
         raise TypeError(
             f"the policy of group {group!r} must be a name, a Policy or a callable "
-            f"(observations, active) -> actions, not {entry!r}"
+            f"(observations, active) -> actions, not {entry!r:.200}{hint}"
         )
     if hasattr(entry, "bind"):
         entry.bind(vec, group)
@@ -138,6 +144,11 @@ def choose_actions(
         else:
             actions[name] = policy(observations[name], active[name])
     return actions
+
+
+def is_path(name: str) -> bool:
+    """Whether the name of a policy looks like the path of a checkpoint, or is one."""
+    return bool(os.path.dirname(name) or os.path.splitext(name)[1]) or os.path.exists(name)
 
 
 def _nearest(name: Any, known: Any) -> str:

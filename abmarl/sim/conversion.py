@@ -37,7 +37,7 @@ class Conversion(ABC):
             ValueError: it does not lie in the source.
         """
         if not contains(self.source, point):
-            raise ValueError(f"{point!r:.300} does not lie in {self.name} {self.source!r:.300}")
+            raise ValueError(f"{point!r:.300} does not lie in the {self.name} {self.source!r:.300}")
         return self._convert(self.layout.read(point))
 
     def restore(self, value: Any) -> Any:

@@ -22,6 +22,11 @@ def is_by_entry(mask_shape: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return tuple(mask_shape[:-1]) == tuple(shape)
 
 
+def is_flattened(conversion: RavelConversion, masks: Any) -> bool:
+    """Whether masks speak of channels that the actions, one flat array, no longer have."""
+    return isinstance(masks, Mapping) and any(not leaf.path for leaf in conversion.layout.leaves)
+
+
 def joint_masks(
     conversion: RavelConversion, masks: Any, lead: tuple[int, ...], whose: str
 ) -> np.ndarray:
@@ -37,8 +42,13 @@ def joint_masks(
         bool array ``[*lead, number of actions]``: an action is allowed when all its parts are.
 
     Raises:
-        ValueError: there are too many actions for a mask.
+        ValueError: there are too many actions for a mask, or they were flattened before.
     """
+    if is_flattened(conversion, masks):
+        raise ValueError(
+            f"{whose} has masks of channels, and its actions were flattened before they were "
+            f"ravelled. Flatten with actions=False, then ravel."
+        )
     if conversion.num_points > MOST_CHOICES:
         raise ValueError(
             f"{whose} has {conversion.num_points} joint actions; masks are made for "

@@ -44,6 +44,9 @@ def test_options_that_are_wrong(abmarl, fake, arguments, message):
         (["--record-world", "9"], "--record-world 9: there are worlds 0 to 8"),
         (["--policy", "tabular"],
          "--policy: no policy 'tabular' for group 'red'; there are 'random', 'heuristic'"),
+        (["--policy", "random", "--policy", "heuristic"],
+         "--policy: a rollout takes one policy for group 'red', got random, heuristic;\n"
+         "abmarl evaluate plays all of them"),
         (["--policy", "rod=random"],
          "--policy: no group 'rod' (did you mean 'red'?); the groups are 'red', 'blue'"),
         (["--save", "folder.npz"], "--save folder.npz: is there and is not a file"),

@@ -1,5 +1,6 @@
 import csv
 import json
+import os
 import re
 import signal
 import subprocess
@@ -115,6 +116,7 @@ def test_stable_baselines(abmarl, tmp_path, walker, here):
     env = {**here, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
     done = abmarl(*arguments, env=env)
     assert done.code == 0, done.err
+    assert done.err.startswith("loading a=2c.zip ...\n")
     assert "return, walker (a=2c.zip)" in done.out
     drawn = abmarl(*arguments, "--sample", env=env)
     assert drawn.code == 0, drawn.err
@@ -232,6 +234,9 @@ def test_spaces_that_do_not_fit_are_both_shown(abmarl, fake, walker):
         first,
     )
     assert second.startswith("that of the group is Dict('position_centered_encoding': Box(-2, 3, ")
+    assert "GROUP=" not in second
+    done = abmarl("evaluate", fake, "--policy", "right.npz")
+    assert done.err.endswith("ravelled; for one group only: --policy GROUP=right.npz\n")
 
 
 def test_ctrl_c_reports_what_was_finished(fake, tmp_path):
@@ -256,8 +261,42 @@ def test_ctrl_c_reports_what_was_finished(fake, tmp_path):
     assert 0 < count < 10_000_000
     assert found["interrupted"]
     assert out.startswith(f"fake: {count:,} episodes, mean")
-    assert f"interrupted after {count:,} of 10,000,000 episodes; " in err
+    assert err.endswith(
+        f"interrupted after {count:,} of 10,000,000 episodes; what was finished over-represents "
+        f"short episodes\n"
+    )
     assert "Traceback" not in err
+
+
+def test_an_interrupted_cross_play_counts_what_was_played(capsys):
+    from abmarl.cli.comparison import Comparison
+    from tests.external.probes import skirmish
+
+    vec = skirmish().vectorize(4, seed=0, horizon=3)
+    steps = []
+
+    def slow(observations, active):
+        steps.append(1)
+        if len(steps) == 8:
+            os.kill(os.getpid(), signal.SIGINT)
+        return vec.sample_actions()["fighter_1"]
+
+    policies = {
+        "fighter_1": {"quick": "random", "slow": slow, "never": "random"},
+        "fighter_2": {"random": "random"},
+    }
+    assert Comparison(vec, "skirmish", policies, 40, 0, None, None).run() == 130
+    found = capsys.readouterr()
+    title, _, quick, slowly, never = found.out.splitlines()
+    total = int(re.match(r"skirmish: (\d+) episodes, 40 each at most, mean return", title)[1])
+    assert 40 < total < 80
+    assert quick.endswith("%")
+    assert slowly.endswith("%")
+    assert never.split() == ["never"]
+    assert found.err.endswith(
+        f"interrupted after {total} of 120 episodes; what was finished of the last combination "
+        f"over-represents short episodes\n"
+    )
 
 
 def test_help(abmarl):

@@ -20,9 +20,11 @@ from gymnasium import spaces
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.vec_env import VecNormalize
 
 from abmarl.examples import shipped
-from abmarl.external import load_policy
+from abmarl.external import SB3VecEnv, load_policy
+from abmarl.external.sb3.masks import EntryMasks
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
 from abmarl.sim.multi_discrete import MultiDiscreteConversion
@@ -146,6 +148,56 @@ def test_both_sides_throw_dice_of_their_own(tmp_path):
     again = [p(seen, active)["move"] for p in bind_policies(vec, policies).values()]
     np.testing.assert_array_equal(drawn, again)
     assert 0.1 < np.mean(drawn[0] == drawn[1]) < 0.6
+
+
+def test_masks_entry_by_entry(tmp_path):
+    env = SB3VecEnv(battle(), "fighter_1", actions="multi_discrete")
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=4, batch_size=8, n_epochs=1, seed=1, device="cpu",
+        **env.on_policy(masked=True),
+    )  # fmt: skip
+    path = str(tmp_path / "entries.zip")
+    model.learn(16).save(path)
+    vec = battle()
+    around = SB3VecEnv(battle(), "fighter_1", actions="multi_discrete").vec
+    outside = 0
+    observations, infos = vec.reset(seed=1)
+    same, _ = around.reset(seed=1)
+    channels, entries = (
+        bind_policies(one, {"fighter_1": load_policy(path)})["fighter_1"] for one in (vec, around)
+    )
+    masks_of = EntryMasks(vec, "fighter_1")
+    for _ in range(10):
+        active = infos["active"]["fighter_1"]
+        masks = masks_of.now(active)
+        rows = same["fighter_1"].reshape(active.size, -1)
+        wanted, _ = model.predict(rows, deterministic=True, action_masks=masks)
+        chosen = entries(same["fighter_1"], active)
+        np.testing.assert_array_equal(chosen[active], wanted[active.reshape(-1)])
+        free, _ = model.predict(rows, deterministic=True)
+        outside += np.count_nonzero((free != wanted)[active.reshape(-1)])
+        actions = vec.sample_actions()
+        actions["fighter_1"] = channels(observations["fighter_1"], active)
+        numbers = MultiDiscreteConversion(vec.groups["fighter_1"].action_space)
+        found = numbers.convert_batch(actions["fighter_1"])
+        np.testing.assert_array_equal(found[active], chosen[active])
+        moved = {**around.sample_actions(), "fighter_1": found}
+        moved.update({name: one for name, one in actions.items() if name != "fighter_1"})
+        observations, *_, infos = vec.step(actions)
+        same, *_ = around.step(moved)
+    assert outside > 0  # there was something to be masked
+
+
+def test_normalised_observations_are_warned_of(tmp_path):
+    env = SB3VecEnv(corridor().vectorize(2, seed=0, horizon=5))
+    path = str(tmp_path / "model.zip")
+    for wrapped in (env, VecNormalize(env)):
+        model = PPO("MlpPolicy", wrapped, n_steps=4, batch_size=8, n_epochs=1, device="cpu")
+        model.learn(8).save(path)
+        if wrapped is env:
+            load_policy(path)
+    with pytest.warns(UserWarning, match=r"behind a VecNormalize.*norm_obs=True.*plays wrongly"):
+        load_policy(path)
 
 
 def test_a_number_for_each_entry_of_the_actions(tmp_path):

@@ -201,6 +201,8 @@ def test_bad_input(case):
         (lambda env: env.step(act(attack=2)), ValueError, "knight"),
         (lambda env: env.step({"jump": 0}), ValueError, "jump"),
         (lambda env: env.step(1), ValueError, "knight"),
+        (lambda env: env.step({}), ValueError, r"'knight' is \{\}, which is not in Dict"),
+        (lambda env: env.step({"attack": 0}), ValueError, "which is not in Dict"),
         (lambda env: env.step(act(move=(0, 0, 0))), ValueError, "knight"),
         (lambda env: env.reset(seed=-1), gymnasium.error.Error, "-1"),
         (lambda env: env.reset(seed="a"), gymnasium.error.Error, "a"),

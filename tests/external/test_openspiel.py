@@ -10,7 +10,12 @@ from gymnasium.spaces import Discrete
 from abmarl.examples import MultiCorridor, shipped
 from abmarl.gridworld import AbsolutePositionObserver
 from abmarl.managers import AllStepManager, TurnBasedManager
-from abmarl.sim.wrappers import RavelDiscreteActionWrapper, RavelDiscreteWrapper, SARWrapper
+from abmarl.sim.wrappers import (
+    FlattenWrapper,
+    RavelDiscreteActionWrapper,
+    RavelDiscreteWrapper,
+    SARWrapper,
+)
 from tests.external.probes import corridor, skirmish, strike
 from tests.gridworld.small import build, fighter
 
@@ -403,8 +408,11 @@ def test_discounts_can_be_set():
 def test_what_openspiel_cannot_hold():
     with pytest.raises(TypeError, match="needs a TurnBasedManager or an AllStepManager, got Rav"):
         OpenSpielWrapper(RavelDiscreteWrapper(strike()))
-    with pytest.raises(TypeError, match=r"'knight' has observation_space Dict.*RavelDiscreteWrap"):
+    with pytest.raises(TypeError, match=r"'knight' has observation_space Dict.*\n.*RavelDisc"):
         OpenSpielWrapper(AllStepManager(RavelDiscreteActionWrapper(strike())))
+    with pytest.raises(TypeError, match=r"observation_space Box[\s\S]*AbsolutePositionObserver"):
+        flat = FlattenWrapper(strike(), actions=False)
+        OpenSpielWrapper(AllStepManager(RavelDiscreteActionWrapper(flat)))
     agents = [fighter("a", 1, (0, 0), move_range=200)]
     with pytest.raises(ValueError, match=r"'a' has 321602 actions and OpenSpiel wants them listed"):
         make(build(agents, observers=[AbsolutePositionObserver]))

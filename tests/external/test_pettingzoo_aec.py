@@ -116,6 +116,14 @@ def test_truncation_pays_everybody():
         env.step(None)
 
 
+def test_nobody_is_on_turn_before_the_first_reset():
+    env = PettingZooAECWrapper(skirmish())
+    with pytest.raises(ValueError, match=r"call reset\(\) first"):
+        env.last()
+    env.reset()
+    assert env.last(observe=False) == (None, 0.0, False, False, {})
+
+
 @SIMS
 def test_returns_are_those_of_the_simulation(make):
     """Agent by agent, or all at once: the same episode with the same sums."""

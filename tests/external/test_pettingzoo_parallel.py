@@ -8,11 +8,16 @@ import pytest
 
 pytest.importorskip("pettingzoo")
 
-from abmarl.examples import MultiCorridor, shipped
+from abmarl.examples import MultiCorridor, shipped, team_battle
 from abmarl.external.pettingzoo import PettingZooParallelWrapper
 from abmarl.external.rendering import RENDER_MODES
 from abmarl.managers import AllStepManager, TurnBasedManager
-from abmarl.sim.wrappers import RavelDiscreteActionWrapper, SuperAgentWrapper
+from abmarl.sim.wrappers import (
+    FlattenWrapper,
+    RavelDiscreteActionWrapper,
+    RavelDiscreteWrapper,
+    SuperAgentWrapper,
+)
 from tests.external.pettingzoo_play import equal, play_parallel, seed_spaces
 from tests.external.probes import corridor, skirmish, strike
 from tests.gridworld.small import WINDOW, act, build, wall
@@ -245,6 +250,7 @@ def test_bad_actions_change_nothing(actions, error, message):
         ((skirmish(), 0), ValueError, "horizon must be 1 or more, got 0"),
         ((skirmish(), 2.5), TypeError, "horizon must be an int, got 2.5"),
         ((skirmish(), None, "film"), ValueError, "render_mode must be None or .* got 'film'"),
+        ((MultiCorridor(), None, "ansi"), ValueError, "'human' or 'rgb_array', got 'ansi'"),
         ((skirmish(), None, None, 1), TypeError, "action_masks must be True or False, got 1"),
         ((MultiCorridor(), None, None, True), TypeError, "MultiCorridor has no action masks"),
         ((corridor(), None, None, True), ValueError, "no action space here takes a mask"),
@@ -264,6 +270,32 @@ def test_before_the_first_reset():
         env.state()
     with pytest.raises(ValueError, match="nothing to render without a mode"):
         env.render()
+
+
+def test_agents_that_are_not_there():
+    env = PettingZooParallelWrapper(skirmish())
+    for space in (env.action_space, env.observation_space):
+        with pytest.raises(ValueError, match=r"no agent 'rod'; there are \['red', 'blue0', "):
+            space("rod")
+
+
+def test_flat_observations_one_number_per_action_and_masks():
+    sim = RavelDiscreteActionWrapper(FlattenWrapper(team_battle(), actions=False))
+    env = PettingZooParallelWrapper(sim, action_masks=True)
+    observations, infos = env.reset(seed=0)
+    assert observations["agent0"].shape == (49,)
+    assert infos["agent0"]["action_mask"].shape == (18,)
+    while len(env.agents) == 24:
+        actions = {
+            agent: env.action_space(agent).sample(infos[agent]["action_mask"])
+            for agent in env.agents
+        }
+        *_, infos = env.step(actions)
+    for kind in (RavelDiscreteActionWrapper, RavelDiscreteWrapper):
+        flattened = FlattenWrapper(corridor() if kind is RavelDiscreteWrapper else team_battle())
+        env = PettingZooParallelWrapper(kind(flattened), action_masks=True)
+        _, infos = env.reset(seed=0)
+        assert all(info["action_mask"] is None for info in infos.values())
 
 
 def test_a_reset_that_fails_ends_the_episode(monkeypatch):
@@ -290,5 +322,7 @@ def test_names():
     env = PettingZooParallelWrapper(RavelDiscreteActionWrapper(strike()))
     assert str(env) == "SmartGridWorldSimulation"
     assert env.metadata["render_modes"] == list(RENDER_MODES)
+    plain = PettingZooParallelWrapper(MultiCorridor(), render_mode="rgb_array")
+    assert plain.metadata["render_modes"] == ["human", "rgb_array"]
     assert env.unwrapped is env
     assert repr(env).startswith("PettingZooParallelWrapper(AllStepManager(RavelDiscreteAction")

@@ -255,6 +255,14 @@ def test_off_policy(observations):
     assert model.ep_info_buffer[0]["l"] == 1
 
 
+def test_masked_buffers_are_for_masked_algorithms():
+    env = hunted_env(worlds=2)
+    wrong = env.on_policy(masked=True)
+    model = PPO("MlpPolicy", env, n_steps=4, batch_size=8, device="cpu", **wrong)
+    with pytest.raises(TypeError, match=r"is for MaskablePPO; .* \*\*env.on_policy\(\)"):
+        model.learn(16)
+
+
 def test_a_saved_model_does_not_carry_its_environment(tmp_path):
     env = hunted_env(worlds=2)
     model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, device="cpu", **env.on_policy())

@@ -31,6 +31,17 @@ def test_limits_make_pictures_comparable(tmp_path):
     assert (full[..., 0] - full[..., 1] > 80).sum() > 5_000
 
 
+@pytest.mark.parametrize("columns", [1, 4])
+def test_long_titles_are_not_cut_off(tmp_path, columns):
+    title = "predator-prey-resources with many words: return of predators and of everybody else"
+    image = picture(tmp_path / "m.png", np.zeros((1, columns)), title=title)
+    paper = image[0, 0]
+    assert (image[:, -5:] == paper).all()  # nothing reaches the edge
+    plain = picture(tmp_path / "n.png", np.zeros((1, columns)))
+    assert len(image) > len(plain)  # there is room for a second line
+    assert ((image < 128).sum() - (plain < 128).sum()) > 10_000  # of ink
+
+
 def test_what_is_wrong(tmp_path):
     with pytest.raises(ValueError, match=r"values has shape \[2\], there are 1 rows and 2 col"):
         plot_matrix(tmp_path / "m.png", np.zeros(2), ["a"], ["b", "c"])

@@ -183,6 +183,16 @@ def test_the_alive_curve_grows():
     assert set(curve.mean[1]) == {3.0}
 
 
+class Model:
+    """What a library has trained; it is no function of observations and who acts."""
+
+    def predict(self, observations):
+        return observations
+
+    def __repr__(self):
+        return "a model"
+
+
 @pytest.mark.parametrize(
     ("policies", "error", "message"),
     [
@@ -193,6 +203,17 @@ def test_the_alive_curve_grows():
             "no policy 'heuristc' for group 'red' (did you mean 'heuristic'?); there are",
         ),
         ({"red": 3}, TypeError, "the policy of group 'red' must be a name, a Policy or a callable"),
+        (
+            {"red": "red.zip"},
+            ValueError,
+            "there are 'random', 'heuristic'; read a checkpoint with "
+            "abmarl.external.load_policy(path)",
+        ),
+        (
+            {"red": Model()},
+            TypeError,
+            "not a model; save the model and give abmarl.external.load_policy(path)",
+        ),
         (dict, TypeError, "the policy of group 'red' must be a name, a Policy or a callable"),
     ],
 )

@@ -140,6 +140,7 @@ def test_ctrl_c_keeps_what_was_finished():
 
     found = evaluate(vec, {"blue": policy}, 1000, progress=False)
     assert found.interrupted
+    assert repr(found).startswith(f"Evaluation({len(found)} of 1,000 episodes, returns: red ")
     assert len(steps) == 8
     assert 10 <= len(found) == len(found.truncated) < 30
 
@@ -229,6 +230,9 @@ def test_ctrl_c_keeps_the_matches_that_were_played():
     found = cross_play(vec, {"blue": choices}, 40, progress=False)
     assert found.interrupted
     assert [match.labels["blue"] for match in found.matches] == ["quick", "slow"]
+    assert repr(found) == (
+        "CrossPlay(2 of 3 combinations played, red: random; blue: quick, slow, never)"
+    )
     matrix = found.matrix()
     assert math.isnan(matrix[0, 2])
     assert not np.isnan(matrix[0, :2]).any()

@@ -8,8 +8,8 @@ from gymnasium import spaces
 
 from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.external.checkpoints.fitting import fit, refusal
+from abmarl.gridworld.vector.converted import ConvertedSimulation
 from abmarl.rollout.channels import at, channels_of, lowest, picked
-from abmarl.sim.ravel import RavelConversion
 
 
 class Brain(ABC):
@@ -115,15 +115,13 @@ class CheckpointPolicy:
         self.rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
     def _mask_source(self, vec: Any, group_name: str) -> Any:
-        """What knows the masks of the actions that the checkpoint chooses from."""
-        if not isinstance(self._target, spaces.Discrete):
-            raise ValueError(
-                f"{self.path} masks actions of {self._target!r:.100}; masks are there for Discrete "
-                f"actions only: train it on ravelled actions"
-            )
-        if isinstance(self._acting, RavelConversion):
-            return vec.ravel(observations=False, groups=[group_name])
-        return vec
+        """What makes the masks of the actions that the checkpoint chooses from, if anything."""
+        # Checkpoints that want masks are Stable-Baselines3's, so it is there.
+        from abmarl.external.sb3.masks import masks_for
+
+        if self._acting is not None:
+            vec = ConvertedSimulation(vec, type(self._acting), True, False, [group_name])
+        return masks_for(vec, group_name)
 
     def __call__(self, observations: Any, active: np.ndarray) -> Any:
         """Actions of all agents of the group; only those that act are thought about.
@@ -143,7 +141,7 @@ class CheckpointPolicy:
         points = picked(observations, rows)
         if self._seeing is not None:
             points = self._seeing.convert_batch(points)
-        masks = self._masks.action_masks()[self._group_name][rows] if self._masks else None
+        masks = self._masks.now(active)[active.reshape(-1)] if self._masks else None
         chosen = self._cast(self.brain.choose(points, masks, self.deterministic, self.rng))
         if self._acting is not None:
             chosen = self._acting.restore_batch(chosen)

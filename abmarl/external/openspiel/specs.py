@@ -21,7 +21,9 @@ def check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:
         if not isinstance(space, Discrete) or (side == "action" and space.start != 0):
             raise TypeError(
                 f"OpenSpiel needs Discrete spaces, with actions from 0, and agent {agent.id!r} has "
-                f"{side}_space {space!r:.120}; wrap the simulation in a RavelDiscreteWrapper"
+                f"{side}_space {space!r:.120};\n"
+                f"wrap the simulation in a RavelDiscreteWrapper, and where windows of the grid "
+                f"have too many points for that, observe with AbsolutePositionObserver"
             )
         if space.n > MOST_CHOICES and (side == "action" or one_hot):
             raise ValueError(

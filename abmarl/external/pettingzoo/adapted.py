@@ -12,6 +12,7 @@ from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.external.seeding import prepare_seed
 from abmarl.gridworld.vector.size import positive
 from abmarl.managers import AllStepManager, SimulationManager
+from abmarl.render.modes import modes_of
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
 
 
@@ -50,7 +51,8 @@ class AdaptedManager:
                 f"{type(self).__name__} needs a simulation or a manager, got {type(sim).__name__}"
             )
         self.horizon = None if horizon is None else positive("horizon", horizon)
-        self.render_mode = check_render_mode(render_mode)
+        render_modes = modes_of(sim)
+        self.render_mode = check_render_mode(render_mode, render_modes)
         if not isinstance(action_masks, bool):
             raise TypeError(f"action_masks must be True or False, got {action_masks!r:.60}")
         self.manager = AllStepManager(sim) if isinstance(sim, AgentBasedSimulation) else sim
@@ -81,16 +83,25 @@ class AdaptedManager:
         self.metadata = {
             **type(self).metadata,
             "name": type(inner).__name__,
+            "render_modes": list(render_modes),
             "is_parallelizable": isinstance(self.manager, AllStepManager),
         }
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """The observation space of an agent, the same object every time."""
-        return self.observation_spaces[agent]
+        """The observation space of an agent, the same object every time.
+
+        Raises:
+            ValueError: There is no such agent.
+        """
+        return self._space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> spaces.Space:
-        """The action space of an agent, the same object every time."""
-        return self.action_spaces[agent]
+        """The action space of an agent, the same object every time.
+
+        Raises:
+            ValueError: There is no such agent.
+        """
+        return self._space_of(agent, self.action_spaces)
 
     @property
     def state_space(self) -> spaces.Box:
@@ -137,6 +148,13 @@ class AdaptedManager:
     def close(self) -> None:
         """Close the window, if there is one."""
         rendering.close(self.sim)
+
+    @staticmethod
+    def _space_of(agent: str, known: dict[str, spaces.Space]) -> spaces.Space:
+        if agent not in known:
+            more = ", ..." if len(known) > 8 else ""
+            raise ValueError(f"there is no agent {agent!r}; there are {list(known)[:8]}{more}")
+        return known[agent]
 
     def _show(self) -> None:
         """Keep a window up to date."""

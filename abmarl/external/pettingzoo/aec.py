@@ -64,6 +64,19 @@ class PettingZooAECWrapper(AdaptedManager, pettingzoo.AECEnv):
         self._skip_agent_selection = None
         self._paid = False
 
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last action, ends and info of the selected agent.
+
+        Args:
+            observe: Whether to return the observation, else None in its place.
+
+        Raises:
+            ValueError: No episode has begun.
+        """
+        if not self._begun:
+            raise ValueError("nobody is on turn before the first episode: call reset() first")
+        return super().last(observe)
+
     def observe(self, agent: str) -> Any:
         """What an agent sees at present.
 

@@ -74,7 +74,8 @@ class ConvertedSimulation(VectorWrapper):
         a mask of choices says nothing of the entries of a flat action.
 
         Raises:
-            ValueError: A group has too many joint actions for a mask.
+            ValueError: A group has too many joint actions for a mask, or they were flattened
+                before they were ravelled.
         """
         masks = self.vec.action_masks()
         return {name: self._joint(name, mask) for name, mask in masks.items()}

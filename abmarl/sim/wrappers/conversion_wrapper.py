@@ -15,29 +15,35 @@ from abmarl.sim.wrappers.sar_wrapper import SARWrapper
 
 
 class ConversionWrapper(SARWrapper):
-    """Converts actions, and observations where asked to, null points included.
+    """Converts actions and observations, or one side of them, null points included.
 
     Args:
         sim: the simulation to wrap.
+        actions, observations: whether these are converted.
 
     Attributes:
-        converts_observations: whether observations are converted as well as actions.
+        converts_actions, converts_observations: the same.
 
     Raises:
+        TypeError: `actions` or `observations` is no bool, or as below.
         TypeError, ValueError: an agent's space cannot be converted.
     """
 
-    converts_observations = True
-
-    def __init__(self, sim: AgentBasedSimulation) -> None:
+    def __init__(
+        self, sim: AgentBasedSimulation, actions: bool = True, observations: bool = True
+    ) -> None:
         super().__init__(sim)
+        for name, value in (("actions", actions), ("observations", observations)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, got {value!r:.60}")
+        self.converts_actions, self.converts_observations = actions, observations
         self._actions: dict[str, Conversion] = {}
         self._observations: dict[str, Conversion] = {}
         made: dict[int, Conversion] = {}
         for agent in self.agents.values():
-            if isinstance(agent, ActingAgent):
+            if isinstance(agent, ActingAgent) and actions:
                 self._actions[agent.id] = self._convert_side(agent, "action", made)
-            if isinstance(agent, ObservingAgent) and self.converts_observations:
+            if isinstance(agent, ObservingAgent) and observations:
                 self._observations[agent.id] = self._convert_side(agent, "observation", made)
         self.finalize()
 
@@ -84,7 +90,7 @@ class ConversionWrapper(SARWrapper):
         # Agents that are alike share a space object, and then the conversion too.
         if id(space) not in made:
             made[id(space)] = self._conversion(space, f"{side}_space of agent {agent.id!r}")
-            made[id(space)].name = f"the {side}_space"
+            made[id(space)].name = f"{side}_space"
         conversion = made[id(space)]
         setattr(agent, f"{side}_space", conversion.target)
         null = getattr(agent, f"null_{side}")

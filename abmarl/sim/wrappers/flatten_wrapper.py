@@ -13,20 +13,28 @@ from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
 class FlattenWrapper(ConversionWrapper):
     """Turns observation and action spaces into flat `Box` ones; see `FlattenConversion`.
 
-    Null observations and null actions are flattened too.
+    Null observations and null actions are flattened too. For flat observations and one number per
+    action: ``RavelDiscreteActionWrapper(FlattenWrapper(sim, actions=False))``.
 
     Args:
         sim: the simulation to wrap.
         one_hot: whether a `Discrete` becomes one entry for each of its points; else it becomes one
             entry that counts from 0.
+        actions, observations: whether these are flattened; the other side stays as it is.
 
     Raises:
         TypeError: `sim` is not a simulation, or a space is of a kind that cannot be flattened.
     """
 
-    def __init__(self, sim: AgentBasedSimulation, one_hot: bool = True) -> None:
+    def __init__(
+        self,
+        sim: AgentBasedSimulation,
+        one_hot: bool = True,
+        actions: bool = True,
+        observations: bool = True,
+    ) -> None:
         self.one_hot = one_hot
-        super().__init__(sim)
+        super().__init__(sim, actions, observations)
 
     def _conversion(self, space: Any, name: str) -> FlattenConversion:
         return FlattenConversion(space, name, self.one_hot)
@@ -34,7 +42,7 @@ class FlattenWrapper(ConversionWrapper):
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of the inner simulation at once, flattened in the same way."""
         inner = self.sim.vectorize(num_envs, **kwargs)
-        return inner.flatten(observations=self.converts_observations, one_hot=self.one_hot)
+        return inner.flatten(self.converts_actions, self.converts_observations, self.one_hot)
 
 
 class FlattenActionWrapper(FlattenWrapper):
@@ -45,7 +53,8 @@ class FlattenActionWrapper(FlattenWrapper):
         one_hot: see `FlattenWrapper`.
     """
 
-    converts_observations = False
+    def __init__(self, sim: AgentBasedSimulation, one_hot: bool = True) -> None:
+        super().__init__(sim, one_hot, observations=False)
 
 
 def flatten_space(space: Any, one_hot: bool = True) -> Box:

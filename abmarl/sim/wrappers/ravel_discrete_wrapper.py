@@ -4,7 +4,8 @@ from typing import Any
 
 from gymnasium.spaces import Discrete
 
-from abmarl.sim.joint_masks import MOST_CHOICES, joint_masks
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+from abmarl.sim.joint_masks import MOST_CHOICES, is_flattened, joint_masks
 from abmarl.sim.ravel import RavelConversion
 from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
 
@@ -16,6 +17,7 @@ class RavelDiscreteWrapper(ConversionWrapper):
 
     Args:
         sim: the simulation to wrap.
+        actions, observations: whether these are ravelled; the other side stays as it is.
 
     Raises:
         TypeError: `sim` is not a simulation, or a space is of a kind that cannot be ravelled.
@@ -30,18 +32,24 @@ class RavelDiscreteWrapper(ConversionWrapper):
 
         Returns:
             bool array ``[number of actions]`` by agent id: an action is there when it is in the
-            masks of all its channels. Agents with more than 65,536 actions are left out.
+            masks of all its channels. Agents with more than 65,536 actions are left out, and
+            those whose actions were flattened before. Where actions are not ravelled, the masks
+            are those of the inner simulation.
         """
+        masks = self.sim.action_masks()
+        if not self.converts_actions:
+            return masks
         return {
             agent_id: joint_masks(self._actions[agent_id], mask, (), f"agent {agent_id!r}")
-            for agent_id, mask in self.sim.action_masks().items()
+            for agent_id, mask in masks.items()
             if self._actions[agent_id].num_points <= MOST_CHOICES
+            and not is_flattened(self._actions[agent_id], mask)
         }
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of the inner simulation at once, ravelled in the same way."""
         inner = self.sim.vectorize(num_envs, **kwargs)
-        return inner.ravel(observations=self.converts_observations)
+        return inner.ravel(self.converts_actions, self.converts_observations)
 
 
 class RavelDiscreteActionWrapper(RavelDiscreteWrapper):
@@ -51,7 +59,8 @@ class RavelDiscreteActionWrapper(RavelDiscreteWrapper):
         sim: the simulation to wrap.
     """
 
-    converts_observations = False
+    def __init__(self, sim: AgentBasedSimulation) -> None:
+        super().__init__(sim, observations=False)
 
 
 def ravel_space(space: Any) -> Discrete:

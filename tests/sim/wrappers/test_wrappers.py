@@ -410,3 +410,43 @@ def test_worked_example_of_flattening():
     ]  # fmt: skip
     assert same_point(unflatten(my_space, flat))
     assert flatten(my_space, point, one_hot=False).shape == (22,)
+
+
+def test_flat_observations_and_one_number_per_action():
+    sim = RavelDiscreteActionWrapper(FlattenWrapper(team_battle(), actions=False))
+    agent = sim.agents["agent0"]
+    assert agent.action_space == Discrete(18)
+    assert agent.observation_space.shape == (49,)
+    sim.reset(seed=3)
+    bare = RavelDiscreteActionWrapper(team_battle())
+    bare.reset(seed=3)
+    masks, wanted = sim.action_masks(), bare.action_masks()
+    assert all(np.array_equal(masks[name], wanted[name]) for name in wanted)
+    assert len(masks) == 24
+    vec = sim.vectorize(2, seed=3)
+    assert vec.groups["red"].action_space == Discrete(18)
+    assert vec.groups["red"].observation_space.shape == (49,)
+
+
+@pytest.mark.parametrize("wrapper", [FlattenWrapper, RavelDiscreteWrapper])
+def test_one_side_is_converted(counting, wrapper):
+    inner = next(iter(counting().agents.values()))
+    for actions, observations in ((True, False), (False, True)):
+        agent = wrapper(counting(), actions=actions, observations=observations).agents[inner.id]
+        assert (agent.action_space != inner.action_space) == actions
+        assert (agent.observation_space != inner.observation_space) == observations
+    with pytest.raises(TypeError, match="actions must be True or False, got 1"):
+        wrapper(counting(), actions=1)
+
+
+def test_actions_flattened_before_they_are_ravelled_have_no_joint_masks():
+    sim = RavelDiscreteActionWrapper(FlattenWrapper(team_battle()))
+    sim.reset(seed=0)
+    assert sim.action_masks() == {}
+    vec = team_battle().vectorize(2, seed=0).flatten().ravel(observations=False)
+    vec.reset()
+    with pytest.raises(ValueError, match=r"flattened before they were\s+ravelled.*actions=False"):
+        vec.action_masks()
+    numbers = RavelDiscreteWrapper(team_battle(), actions=False, observations=False)
+    numbers.reset(seed=0)
+    assert set(numbers.action_masks()["agent0"]) == {"attack", "move"}
