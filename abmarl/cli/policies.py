@@ -108,4 +108,3 @@ def _split(entry: str, groups: Iterable[str]) -> tuple[str, str]:
     if not places or os.path.exists(entry):
         return "*", entry
     return entry[: places[-1]], entry[places[-1] + 1 :]
-    with for_the_user(option):
