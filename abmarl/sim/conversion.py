@@ -37,7 +37,7 @@ class Conversion(ABC):
             ValueError: it does not lie in the source.
         """
         if not contains(self.source, point):
-            raise ValueError(f"{point!r:.300} does not lie in the {self.name} {self.source!r:.300}")
+            raise ValueError(f"{point!r:.300} does not lie in {self.name} {self.source!r:.300}")
         return self._convert(self.layout.read(point))
 
     def restore(self, value: Any) -> Any:
@@ -48,7 +48,8 @@ class Conversion(ABC):
         """
         if not contains(self.target, value):
             raise ValueError(
-                f"{value!r:.300} does not lie in {self.target!r:.300}, the converted {self.name}"
+                f"{value!r:.300} does not lie in {self.target!r:.300}, "
+                f"to which {self.name} is converted"
             )
         row = np.empty((1, self.layout.width), self.layout.dtype)
         self._restore(value, row)

@@ -20,7 +20,6 @@ from gymnasium import spaces
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.torch_layers import FlattenExtractor
-from stable_baselines3.common.vec_env import VecNormalize
 
 from abmarl.examples import shipped
 from abmarl.external import SB3VecEnv, load_policy
@@ -186,18 +185,6 @@ def test_masks_entry_by_entry(tmp_path):
         observations, *_, infos = vec.step(actions)
         same, *_ = around.step(moved)
     assert outside > 0  # there was something to be masked
-
-
-def test_normalised_observations_are_warned_of(tmp_path):
-    env = SB3VecEnv(corridor().vectorize(2, seed=0, horizon=5))
-    path = str(tmp_path / "model.zip")
-    for wrapped in (env, VecNormalize(env)):
-        model = PPO("MlpPolicy", wrapped, n_steps=4, batch_size=8, n_epochs=1, device="cpu")
-        model.learn(8).save(path)
-        if wrapped is env:
-            load_policy(path)
-    with pytest.warns(UserWarning, match=r"behind a VecNormalize.*norm_obs=True.*plays wrongly"):
-        load_policy(path)
 
 
 def test_a_number_for_each_entry_of_the_actions(tmp_path):

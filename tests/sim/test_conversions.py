@@ -191,7 +191,9 @@ def test_one_hot_is_a_flag():
 def test_a_point_outside_is_refused(point):
     with pytest.raises(ValueError, match=r"does not lie in act Discrete\(3\)"):
         RavelConversion(Discrete(3), "act").convert(point)
-    with pytest.raises(ValueError, match=r"does not lie in Discrete\(3\), the converted act"):
+    with pytest.raises(
+        ValueError, match=r"does not lie in Discrete\(3\), to which act is converted"
+    ):
         RavelConversion(Discrete(3), "act").restore(point)
 
 

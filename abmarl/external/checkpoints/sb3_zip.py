@@ -80,12 +80,6 @@ class SB3Brain(Brain):
                 f"{path} remembers earlier steps (it is recurrent), which a policy of a group "
                 f"cannot do"
             )
-        if data.get("_last_original_obs") is not None:  # set by VecNormalize alone
-            warnings.warn(
-                f"{path} was trained behind a VecNormalize, whose statistics are in another file; "
-                f"if it normalised observations (norm_obs=True), this policy plays wrongly",
-                stacklevel=2,
-            )
         self._home = next((home for home in homes if home in _FAMILIES), None)
         if self._home is None and not trust:
             raise NeedsTrust(f"its policy is a class of its own, from {homes[0]:.80}")

@@ -90,7 +90,7 @@ class ConversionWrapper(SARWrapper):
         # Agents that are alike share a space object, and then the conversion too.
         if id(space) not in made:
             made[id(space)] = self._conversion(space, f"{side}_space of agent {agent.id!r}")
-            made[id(space)].name = f"{side}_space"
+            made[id(space)].name = f"the {side}_space"
         conversion = made[id(space)]
         setattr(agent, f"{side}_space", conversion.target)
         null = getattr(agent, f"null_{side}")

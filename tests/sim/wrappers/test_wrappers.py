@@ -70,7 +70,10 @@ def test_actions_of_a_wrapper_are_checked(counting):
     for action, message in (
         ({"bob": 3}, "there is no agent 'bob' in this simulation"),
         ({"eye": 3}, "action from agent 'eye', which does not act"),
-        ({"tom": 0, "ann": 24}, r"agent 'ann': 24 does not lie in Discrete\(24\), the converted"),
+        (
+            {"tom": 0, "ann": 24},
+            r"agent 'ann': 24 does not lie in Discrete\(24\), to which the action",
+        ),
         ({"tom": 0, "ann": {"add": [1, 1]}}, "agent 'ann': .*does not lie in Discrete"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -450,3 +453,14 @@ def test_actions_flattened_before_they_are_ravelled_have_no_joint_masks():
     numbers = RavelDiscreteWrapper(team_battle(), actions=False, observations=False)
     numbers.reset(seed=0)
     assert set(numbers.action_masks()["agent0"]) == {"attack", "move"}
+
+
+def test_messages_name_the_side(counting):
+    sim = FlattenWrapper(counting())
+    agent = sim.sim.agents["tom"]
+    with pytest.raises(ValueError, match=r"agent 'tom': .* to which the action_space is converted"):
+        sim.wrap_action(agent, "jump")
+    with pytest.raises(
+        ValueError, match=r"agent 'tom': 'blue' does not lie in the observation_space"
+    ):
+        sim.wrap_observation(agent, "blue")
