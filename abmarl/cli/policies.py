@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from abmarl.cli.errors import brief, for_the_user
-from abmarl.rollout.policies import SHIPPED, bind_policies, is_path
 
 
 def chosen(
@@ -35,6 +34,9 @@ def chosen(
             names.remove(name)
         names.append(name)
     with for_the_user(option):
+        # Imported here and below, so that help texts do not wait for numpy and numba.
+        from abmarl.rollout.policies import bind_policies
+
         bind_policies(vec, dict.fromkeys(named, "random"))
     return {group: named.get(group) or everyone or [otherwise] for group in vec.groups}
 
@@ -77,6 +79,8 @@ def policies_of(
 
 
 def _is_checkpoint(name: str) -> bool:
+    from abmarl.rollout.policies import SHIPPED, is_path
+
     return name not in SHIPPED and is_path(name)
 
 
@@ -90,6 +94,8 @@ def _read(name: str, trust: bool, sample: bool, seed: int) -> Any:
 
 def _tried(vec: Any, group: str, policy: Any, name: str, shared: bool, option: str) -> Any:
     """The policy, which fits the group."""
+    from abmarl.rollout.policies import bind_policies
+
     try:
         bind_policies(vec, {group: policy})
     except ValueError as error:

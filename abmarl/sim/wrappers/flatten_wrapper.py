@@ -39,6 +39,10 @@ class FlattenWrapper(ConversionWrapper):
     def _conversion(self, space: Any, name: str) -> FlattenConversion:
         return FlattenConversion(space, name, self.one_hot)
 
+    def action_masks(self) -> dict[str, Any]:
+        """Return the inner masks where actions are not flattened: entries of those are no choices."""
+        return {} if self.converts_actions else super().action_masks()
+
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of the inner simulation at once, flattened in the same way."""
         inner = self.sim.vectorize(num_envs, **kwargs)
