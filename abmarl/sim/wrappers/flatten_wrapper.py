@@ -40,7 +40,7 @@ class FlattenWrapper(ConversionWrapper):
         return FlattenConversion(space, name, self.one_hot)
 
     def action_masks(self) -> dict[str, Any]:
-        """Return the inner masks where actions are not flattened: entries of those are no choices."""
+        """Return the inner masks, none where actions are flat: entries of those are no choices."""
         return {} if self.converts_actions else super().action_masks()
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
