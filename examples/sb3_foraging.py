@@ -1,7 +1,6 @@
 """A forager that sees 7 x 7 cells learns to collect 30 resources on 20 x 20 cells, by PPO.
 
-It leaves the policy, a learning curve and a film, and needs abmarl[sb3,render].
-Run it:  python examples/sb3_foraging.py --minutes 5
+Needs abmarl[sb3,render]. Run it:  python examples/sb3_foraging.py --minutes 5
 """
 
 import time

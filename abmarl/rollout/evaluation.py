@@ -122,7 +122,7 @@ def evaluate(
     """
     num_episodes = check_episodes(vec, num_episodes)
     bind_policies(vec, policies)  # what is refused is refused before the reset
-    quota = _shared_out(num_episodes, vec.num_envs)
+    quota = shared_out(num_episodes, vec.num_envs)
     table, truncated = EpisodeSink(vec), GrowingColumn(bool)
     done = step = 0
     title = f"{name or simulation_name(vec)}, {vec.num_envs:,} worlds"
@@ -178,7 +178,7 @@ def check_episodes(vec: Any, num_episodes: int) -> int:
     return int(num_episodes)
 
 
-def _shared_out(count: int, worlds: int) -> np.ndarray:
+def shared_out(count: int, worlds: int) -> np.ndarray:
     """How many episodes of each world count, int64 [B]."""
     return count // worlds + (np.arange(worlds) < count % worlds)
 

@@ -23,6 +23,7 @@ from abmarl.external.rllib.seats import policy_of_agents, seats_of_policies
 from abmarl.external.rllib.setting import KEY
 from abmarl.external.rllib.story import Story
 from abmarl.external.rllib.worlds import Worlds
+from abmarl.rollout.evaluation import shared_out
 
 
 class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
@@ -137,7 +138,7 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
             for agent_id, column in zip(ids, counts[name].T, strict=True)
         }
         story = Story(list(self._ids), vec.episodes.length.copy(), agent_t)
-        quota = None if num_episodes is None else _shares(num_episodes, self.num_envs)
+        quota = None if num_episodes is None else shared_out(num_episodes, self.num_envs)
         per_agent = self.config.count_steps_by == "agent_steps"
         env_steps = sampled = 0
         obs, infos, masks = vec.observations(), vec.infos(), env.action_masks()
@@ -246,8 +247,3 @@ def _evaluate(policy: str, module: Any) -> None:
 
 def _array(values: Any) -> np.ndarray:
     return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
-
-
-def _shares(count: int, num_envs: int) -> np.ndarray:
-    """How many of `count` episodes every world plays, int64 [worlds]."""
-    return count // num_envs + (np.arange(num_envs) < count % num_envs)
