@@ -33,7 +33,7 @@ def test_agents_learn_to_walk_through_the_corridor(tmp_path):
 
 
 def test_a_team_learns_to_beat_teams_that_act_at_random(tmp_path):
-    results = trained(tmp_path, "team_battle_4_policies", "stop.timesteps_total=960000")
+    results = trained(tmp_path, "team_battle_4_policies", "stop.timesteps_total=384000")
     checkpoint = max(results.glob("checkpoint_*"))
     folder = checkpoint / "learner_group" / "learner" / "rl_module"
     vec = team_battle().vectorize(500, seed=0, horizon=200)
