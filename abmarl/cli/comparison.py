@@ -77,7 +77,7 @@ class Comparison:
     def _print_match(self, match: Match) -> None:
         result = match.result
         rows = [
-            (f"return, {group} ({label})", str(result.returns[group]))
+            (f"return, {group} ({_short([label])[0]})", str(result.returns[group]))
             for group, label in match.labels.items()
         ]
         rows += [(f"wins, {result.team_names[t]}", str(share)) for t, share in result.wins.items()]
