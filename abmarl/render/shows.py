@@ -10,6 +10,7 @@ calls `step` at the pace that its user sets, and leaves out controls that a show
 - `PolicyShow` steps a vectorised simulation with policies.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Observed(NamedTuple):
     looks: dict[int, tuple[Look, bool]]
 
 
-class Show:
+class Show(ABC):
     """Something that a viewer shows; see the module.
 
     Attributes:
@@ -50,9 +51,9 @@ class Show:
     can_step = False
     can_reset = False
 
+    @abstractmethod
     def scene(self, world: int) -> Scene:
         """What there is to see; the same object as long as nothing has happened."""
-        raise NotImplementedError(f"{type(self).__name__} must define scene(world).")
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
         """What there is to tell about an agent: pairs of a label and some words."""
@@ -74,7 +75,7 @@ class Show:
         """
         return False
 
-    def reset(self) -> None:
+    def reset(self) -> None:  # noqa: B027 - most shows cannot
         """Start anew."""
 
 
@@ -198,7 +199,7 @@ class PolicyShow(SimulationShow):
         self.look()
         return True
 
-    def reset(self) -> None:
+    def reset(self) -> None:  # noqa: B027 - most shows cannot
         """All worlds start anew."""
         self._observations, self._infos = self._vec.reset(seed=self._seed)
         self.look()
