@@ -199,7 +199,7 @@ class PolicyShow(SimulationShow):
         self.look()
         return True
 
-    def reset(self) -> None:  # noqa: B027 - most shows cannot
+    def reset(self) -> None:
         """All worlds start anew."""
         self._observations, self._infos = self._vec.reset(seed=self._seed)
         self.look()
