@@ -197,7 +197,6 @@ LEFT_TO_RLLIB = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*Overriding environment rllib-multi-agent-env")
 @pytest.mark.parametrize("case", list(LEFT_TO_RLLIB))
 def test_left_to_the_runner_of_rllib(case, capsys):
     make, reason = LEFT_TO_RLLIB[case]
