@@ -11,7 +11,7 @@ from typing import Any
 
 from abmarl.cli.errors import UserError, brief, for_the_user
 from abmarl.cli.report import print_grid, print_table
-from abmarl.render.partial import PartialFile
+from abmarl.render.films.partial import PartialFile
 from abmarl.rollout.cross_play import CrossPlay, Match, cross_play
 from abmarl.rollout.intervals import CONFIDENCE, Interval
 

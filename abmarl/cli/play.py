@@ -178,8 +178,8 @@ def _scripted(vec: Any, group: str) -> str:
 def _window(game: Any, people: list[list[str]], name: str, fps: float | None) -> Any:
     """The window, opened."""
     from abmarl.render import Viewer
-    from abmarl.render.keyboard import Keyboard
-    from abmarl.render.play import GameLine, PlayShow
+    from abmarl.render.play.keyboard import Keyboard
+    from abmarl.render.play.show import GameLine, PlayShow
 
     alone = len(people) == 1
     with for_the_user(), needs_screen("playing needs one"):

@@ -85,7 +85,7 @@ def replay(
     if world >= rollout.num_envs:
         raise UserError(f"--world {world}: there are worlds 0 to {rollout.num_envs - 1} in {file}")
     simulation = simulation_of(rollout, file, sim)
-    from abmarl.render.replay import ReplayShow
+    from abmarl.render.replay.show import ReplayShow
 
     with for_the_user(file):
         show = ReplayShow(
@@ -128,8 +128,8 @@ def _moment(moments: Any, rollout: Any, option: str, step: int, ends: bool = Fal
 
 def _watch(show: Any, name: str, world: int, fps: float) -> int:
     from abmarl.render import Viewer
-    from abmarl.render.replay import ReplayDesk
-    from abmarl.render.strips import Rewards, Timeline
+    from abmarl.render.replay.show import ReplayDesk
+    from abmarl.render.replay.strips import Rewards, Timeline
 
     with for_the_user(), needs_screen("give --record FILE for a film"):
         desk = ReplayDesk(show)
@@ -142,7 +142,7 @@ def _watch(show: Any, name: str, world: int, fps: float) -> int:
 
 
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
-    from abmarl.render.clip import Clip
+    from abmarl.render.replay.clip import Clip
     from abmarl.rollout.progress import reporter
 
     with (

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.render.ansi import text
-from abmarl.render.cast import grid_of
-from abmarl.render.figure import draw_figure, figure_picture
-from abmarl.render.scene import Scene
-from abmarl.render.tracker import Tracker
+from abmarl.render.drawing.ansi import text
+from abmarl.render.drawing.figure import draw_figure, figure_picture
+from abmarl.render.scenes.cast import grid_of
+from abmarl.render.scenes.scene import Scene
+from abmarl.render.scenes.tracker import Tracker
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 # Steps per second in a window, and of films that Gymnasium's wrappers make.
@@ -40,7 +40,7 @@ class Camera:
         self._tracker = None
         if grid_of(sim) is not None:
             # Imported here, so that a library that is missing shows before the first step.
-            from abmarl.render.surface import frame
+            from abmarl.render.drawing.surface import frame
 
             self._frame, self._tracker = frame, Tracker(sim, world, title)
 
@@ -112,7 +112,7 @@ def picture_of(sim: Any, world: int = 0, size: tuple[int, int] | None = None) ->
     """
     if grid_of(sim) is None:
         return figure_picture(sim.render)
-    from abmarl.render.surface import frame
+    from abmarl.render.drawing.surface import frame
 
     return frame(Scene.of(sim, world), size)
 
@@ -132,8 +132,8 @@ _viewers: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 def _show_window(grid: Any, world: int) -> None:
     if grid not in _viewers:
-        from abmarl.render.shows import SimulationShow
-        from abmarl.render.viewer import Viewer
+        from abmarl.render.viewer.shows import SimulationShow
+        from abmarl.render.viewer.viewer import Viewer
 
         viewer = Viewer(SimulationShow(grid), world=world, title=type(grid).__name__)
         viewer.open()

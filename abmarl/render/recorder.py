@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.render.frames import FrameWriter
+from abmarl.render.films.frames import FrameWriter
 from abmarl.render.modes import Camera
 
 _HTML = {

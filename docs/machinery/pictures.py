@@ -18,11 +18,11 @@ from abmarl.examples.maze_navigation import TARGET
 from abmarl.examples.pacman import PACMAN, PELLET
 from abmarl.managers import AllStepManager
 from abmarl.render import Picture, Run, Viewer, picture_size, plot_runs
-from abmarl.render.keyboard import Keyboard
 from abmarl.render.modes import Camera
-from abmarl.render.play import GameLine, PlayShow
-from abmarl.render.replay import ReplayDesk, ReplayShow
-from abmarl.render.strips import Rewards, Timeline
+from abmarl.render.play.keyboard import Keyboard
+from abmarl.render.play.show import GameLine, PlayShow
+from abmarl.render.replay.show import ReplayDesk, ReplayShow
+from abmarl.render.replay.strips import Rewards, Timeline
 from abmarl.rollout import Rollout, collect
 from abmarl.rollout.game import Game
 from abmarl.rollout.pilot import Order

@@ -20,12 +20,12 @@ FURTHER = (
     "abmarl.gridworld.vector.wrapping.VectorWrapper",
     "abmarl.kernels.program.Call",
     "abmarl.kernels.program.Program",
-    "abmarl.render.cast.Look",
-    "abmarl.render.layout.Layout",
-    "abmarl.render.mapview.MapView",
-    "abmarl.render.scene.Tally",
-    "abmarl.render.shows.Observed",
-    "abmarl.render.sight.Sight",
+    "abmarl.render.scenes.cast.Look",
+    "abmarl.render.drawing.layout.Layout",
+    "abmarl.render.viewer.mapview.MapView",
+    "abmarl.render.scenes.scene.Tally",
+    "abmarl.render.viewer.shows.Observed",
+    "abmarl.render.scenes.sight.Sight",
 )
 
 

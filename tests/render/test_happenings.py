@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from abmarl.render import Scene, draw, frame
-from abmarl.render.attacks import FLASH
-from abmarl.render.layout import layout
-from abmarl.render.mapview import MapView
-from abmarl.render.sight import Sight
-from abmarl.render.sprites import INK, team_color
-from abmarl.render.surface import BACKGROUND, pixels_of, pygame
+from abmarl.render.drawing.attacks import FLASH
+from abmarl.render.drawing.layout import layout
+from abmarl.render.drawing.sprites import INK, team_color
+from abmarl.render.drawing.surface import BACKGROUND, pixels_of, pygame
+from abmarl.render.scenes.sight import Sight
+from abmarl.render.viewer.mapview import MapView
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

@@ -10,9 +10,9 @@ from abmarl.gridworld.actor import (
     SelectiveAttackActor,
 )
 from abmarl.render import Viewer
-from abmarl.render.keyboard import Keyboard
-from abmarl.render.play import GameLine, PlayShow
-from abmarl.render.surface import pygame
+from abmarl.render.drawing.surface import pygame
+from abmarl.render.play.keyboard import Keyboard
+from abmarl.render.play.show import GameLine, PlayShow
 from abmarl.rollout.game import Game
 from tests.render.test_viewer import click
 from tests.rollout.small_battle import one_world

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abmarl.render.mapview import LARGEST_CELL, MapView
+from abmarl.render.viewer.mapview import LARGEST_CELL, MapView
 
 sides = st.integers(1, 600)
 

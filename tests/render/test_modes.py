@@ -17,7 +17,7 @@ from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.external import rendering
 from abmarl.managers import AllStepManager
 from abmarl.render import NoScreenError, Picture, Scene, frame, show
-from abmarl.render.ansi import text
+from abmarl.render.drawing.ansi import text
 from abmarl.render.modes import RENDER_MODES
 from abmarl.sim.wrappers import FlattenWrapper
 from tests.gridworld.small import battle, build, fighter, wall

@@ -5,11 +5,11 @@ import pytest
 
 from abmarl.examples import shipped
 from abmarl.render import Tracker, Viewer, frame
-from abmarl.render.clip import Clip
-from abmarl.render.recorded import tiles
-from abmarl.render.replay import ReplayDesk, ReplayShow
-from abmarl.render.strips import Rewards, Timeline, returns_so_far
-from abmarl.render.surface import pygame
+from abmarl.render.drawing.surface import pygame
+from abmarl.render.replay.clip import Clip
+from abmarl.render.replay.recorded import tiles
+from abmarl.render.replay.show import ReplayDesk, ReplayShow
+from abmarl.render.replay.strips import Rewards, Timeline, returns_so_far
 from abmarl.rollout import collect
 from tests.render.test_keyboard import press
 from tests.render.test_viewer import click

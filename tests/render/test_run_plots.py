@@ -9,7 +9,7 @@ from PIL import Image
 
 from abmarl.examples import shipped
 from abmarl.render import Run, plot_runs
-from abmarl.render.runs import acting_over_time
+from abmarl.render.plots.runs import acting_over_time
 from abmarl.rollout import collect
 from abmarl.rollout.whereabouts import whereabouts
 

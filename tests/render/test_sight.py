@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from abmarl.gridworld import AbsoluteEncodingObserver, StackedPositionCenteredEncodingObserver
-from abmarl.render.sight import sight_of, window_of
+from abmarl.render.scenes.sight import sight_of, window_of
 from tests.gridworld.small import WINDOW, build, fighter, wall
 
 

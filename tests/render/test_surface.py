@@ -8,9 +8,9 @@ import pytest
 from matplotlib.path import Path
 
 from abmarl.render import Scene, draw, frame, picture_size
-from abmarl.render.layout import layout
-from abmarl.render.markers import SHAPES, marker
-from abmarl.render.surface import BACKGROUND
+from abmarl.render.drawing.layout import layout
+from abmarl.render.drawing.markers import SHAPES, marker
+from abmarl.render.drawing.surface import BACKGROUND
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

@@ -22,7 +22,7 @@ from abmarl.gridworld import (
 )
 from abmarl.managers import AllStepManager
 from abmarl.render import Scene, Tracker
-from abmarl.render.words import action_words
+from abmarl.render.scenes.words import action_words
 from benchmarks.object_battle import ObjectBattle
 from tests.gridworld.small import FighterAgent, act, battle, build, fighter
 

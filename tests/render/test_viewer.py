@@ -7,8 +7,8 @@ import pytest
 
 from abmarl.examples import shipped
 from abmarl.render import PolicyShow, Show, SimulationShow, Viewer, frame, view
-from abmarl.render.panel import PANEL_WIDTH
-from abmarl.render.surface import pygame
+from abmarl.render.drawing.surface import pygame
+from abmarl.render.viewer.panel import PANEL_WIDTH
 from tests.gridworld.small import act, battle, build, fighter, wall
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from abmarl.render.panel import PANEL_WIDTH
+from abmarl.render.viewer.panel import PANEL_WIDTH
 from tests.render.screen import virtual_screen
 from tests.render.test_frames import details
 

@@ -90,7 +90,7 @@ class PlainSimulation(AgentBasedSimulation):
             ImportError: matplotlib is missing.
         """
         if fig is None and mode == "rgb_array":
-            from abmarl.render.figure import figure_picture
+            from abmarl.render.drawing.figure import figure_picture
 
             return figure_picture(self.render)
         if fig is None and mode != "human":

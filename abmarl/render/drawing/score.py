@@ -1,0 +1,45 @@
+"""The line below the grid: step, teams and title."""
+
+from abmarl.render.drawing.layout import SCORE_HEIGHT
+from abmarl.render.drawing.markers import marker
+from abmarl.render.drawing.sprites import FAINT_INK, INK, text
+from abmarl.render.scenes.scene import Scene
+
+
+def score_line(scene: Scene, left: int, width: int, top: int) -> list:
+    """What to blit for the score: step and teams from the left, the title right if it fits.
+
+    Args:
+        scene: the scene.
+        left: where it begins, and how far from the right edge it ends.
+        width: of the picture.
+        top: of the line, which is `SCORE_HEIGHT` high.
+    """
+    x, middle = left, top + SCORE_HEIGHT // 2
+    end = width - x
+    items: list = []
+
+    def put(image, gap: int) -> bool:
+        nonlocal x
+        if x + image.get_width() > end:
+            return False
+        items.append((image, (x, middle - image.get_height() // 2)))
+        x += image.get_width() + gap
+        return True
+
+    if scene.step is not None:
+        put(text(f"step {scene.step}", 15, INK), 18)
+    for tally in scene.tallies():
+        label = text(f"{tally.name} {tally.alive}/{tally.total}", 15, INK)
+        dot = marker("o", tally.color, 11.0, False, False)
+        if x + dot.get_width() + 4 + label.get_width() > end:
+            put(text("...", 15, FAINT_INK), 0)
+            return items
+        put(dot, 4)
+        put(label, 16)
+    if scene.title:
+        title = text(scene.title, 15, FAINT_INK)
+        if x + title.get_width() <= end:
+            x = end - title.get_width()
+            put(title, 0)
+    return items

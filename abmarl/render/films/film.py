@@ -1,0 +1,121 @@
+"""Encodes frames to MP4 and GIF with the ffmpeg that comes with imageio-ffmpeg.
+
+Frames go through a pipe one by one, so that a long film needs no more memory than a short one.
+"""
+
+import contextlib
+import errno
+import subprocess
+import tempfile
+
+import numpy as np
+
+from abmarl.extras import load
+from abmarl.render.films.partial import PartialFile
+
+# H.264 in yuv420p is what browsers and QuickTime play; its sizes are even. The index goes to the
+# front so that playing starts before all is loaded.
+_MP4 = [
+    *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"),
+    *("-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p"),
+    *("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"),
+    *("-movflags", "+faststart", "-f", "mp4"),
+]
+# A palette per frame: one for the whole film would have to keep the whole film first.
+_GIF = [
+    "-vf",
+    "split[a][b];[a]palettegen=stats_mode=single:reserve_transparent=0[p];"
+    "[b][p]paletteuse=new=1:dither=none:diff_mode=rectangle",
+    *("-loop", "0", "-f", "gif"),
+]
+ENCODINGS = {".mp4": _MP4, ".gif": _GIF}
+
+
+class Film:
+    """A running encoder; starts with the first frame.
+
+    Args:
+        file: where to write.
+        suffix: a key of `ENCODINGS`.
+        fps: frames per second.
+
+    Raises:
+        ImportError: imageio-ffmpeg is missing.
+    """
+
+    def __init__(self, file: PartialFile, suffix: str, fps: float):
+        self._file = file
+        self._encoding = ENCODINGS[suffix]
+        self._fps = fps
+        self._program = load("imageio_ffmpeg").get_ffmpeg_exe()
+        self._process: subprocess.Popen | None = None
+        self._log = None
+        self._rest = memoryview(b"")
+        self._failed = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the encoder has given up; the file is of no use then."""
+        return self._failed
+
+    def add(self, frame: np.ndarray) -> None:
+        """Encode one more frame, uint8 [h, w, 3], C-contiguous."""
+        if self._process is None:
+            self._start(*frame.shape[:2])
+        self._rest = memoryview(frame).cast("B")
+        self._pour()
+
+    def close(self) -> None:
+        """Finish the file. May be called again when it was interrupted.
+
+        Raises:
+            OSError: the encoder could not finish it. What `add` has raised is not raised again.
+        """
+        if self._process is None or self._failed:
+            return
+        # Ctrl-C may have come in the middle of a frame: the encoder gets the rest of it first.
+        self._pour()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        if self._process.wait() != 0:
+            raise self._failure()
+
+    def release(self) -> None:
+        """Let go of the encoder, finished or not."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.stdin.close()
+            self._process.wait()
+            self._log.close()
+
+    def _start(self, height: int, width: int) -> None:
+        command = [self._program, "-y", "-hide_banner", "-loglevel", "error"]
+        command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
+        command += ["-r", f"{self._fps:g}", "-i", "-", "-an", *self._encoding]
+        command.append(str(self._file.path.absolute()))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the encoder
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C in the terminal must not reach the encoder
+        )
+
+    def _pour(self) -> None:
+        try:
+            while self._rest:
+                self._rest = self._rest[self._process.stdin.write(self._rest) :]
+        except BrokenPipeError:
+            self._process.wait()
+            raise self._failure() from None
+
+    def _failure(self) -> OSError:
+        self._failed = True
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        target = str(self._file.target)
+        if any("No space left" in line for line in lines):
+            return OSError(errno.ENOSPC, "No space left on device", target)
+        return OSError(errno.EIO, f"ffmpeg failed: {lines[-1] if lines else 'no message'}", target)

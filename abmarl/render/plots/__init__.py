@@ -1,0 +1,1 @@
+"""Curves and tables as PNG or SVG."""

@@ -1,0 +1,1 @@
+"""Rollouts in the window of a viewer, forwards and backwards, and films of them."""

@@ -1,0 +1,1 @@
+"""What there is to see of a world, as arrays: knows no drawing library."""

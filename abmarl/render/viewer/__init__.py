@@ -1,0 +1,1 @@
+"""A window on something to show: controls, map, panel."""

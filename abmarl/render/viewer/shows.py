@@ -1,0 +1,205 @@
+"""What a viewer can show.
+
+A `Show` is a number of worlds, of which a `Viewer` asks the scene and, of an agent that somebody
+clicked at, what there is to tell. It may be able to go on by a step and to start anew; the viewer
+calls `step` at the pace that its user sets, and leaves out controls that a show has no use for.
+
+- `SimulationShow` shows a simulation that somebody else steps. What steps a simulation in some
+  way of its own (a player's keys, a rollout that is played back) derives from it: say ``can_step =
+  True``, do the step in `step`, and call `look` at its end.
+- `PolicyShow` steps a vectorised simulation with policies.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abmarl.render.scenes.cast import Cast, Look
+from abmarl.render.scenes.scene import Scene
+from abmarl.render.scenes.sight import Sight, sight_of, window_of
+from abmarl.render.scenes.tracker import Tracker
+from abmarl.render.scenes.words import action_words
+
+
+class Observed(NamedTuple):
+    """The window of observations of an agent.
+
+    Attributes:
+        channel: the channel that it is.
+        labels: int [h, w]: 0 empty, -1 out of bounds, -2 masked, else keys of `looks`.
+        looks: how a label is drawn, and whether it blocks the view.
+    """
+
+    channel: str
+    labels: np.ndarray
+    looks: dict[int, tuple[Look, bool]]
+
+
+class Show(ABC):
+    """Something that a viewer shows; see the module.
+
+    Attributes:
+        num_worlds: how many worlds there are.
+        can_step: whether `step` goes on.
+        can_reset: whether `reset` starts anew.
+        waits: whether it goes on when somebody acts, not at a pace: the viewer does not step it.
+    """
+
+    num_worlds = 1
+    waits = False
+    can_step = False
+    can_reset = False
+
+    @abstractmethod
+    def scene(self, world: int) -> Scene:
+        """What there is to see; the same object as long as nothing has happened."""
+
+    def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
+        """What there is to tell about an agent: pairs of a label and some words."""
+        return []
+
+    def sight(self, world: int, slot: int) -> Sight | None:
+        """The cells that an agent sees, if that is known."""
+        return None
+
+    def observed(self, world: int, slot: int) -> Observed | None:
+        """What an agent observes, if that is known."""
+        return None
+
+    def step(self) -> bool:
+        """Go on by one step; False when there is none to go, and nothing has changed.
+
+        It is asked again later: a show that waits for a person returns False until there is an
+        action, and one that is over may be reset.
+        """
+        return False
+
+    def reset(self) -> None:  # noqa: B027 - most shows cannot
+        """Start anew."""
+
+
+class SimulationShow(Show):
+    """Shows a simulation that somebody else steps.
+
+    Args:
+        sim: a grid simulation, a vectorised one, or a wrapper or manager around one.
+        title: text for the score line.
+
+    Attributes:
+        sim: the simulation with the grid.
+
+    Raises:
+        TypeError: `sim` has no grid.
+    """
+
+    def __init__(self, sim: Any, title: str = ""):
+        self.cast = Cast(sim)
+        self.sim = self.cast.sim
+        self.title = title
+        self.num_worlds = int(self.sim.store.num_worlds)
+        self._tracker: Tracker | None = None
+
+    def look(self) -> None:
+        """Say that the simulation has been stepped or reset."""
+        if self._tracker is not None:
+            self._tracker.look()
+
+    def tracker(self, world: int) -> Tracker:
+        """Who follows a world; only the one shown last is followed."""
+        if self._tracker is None or self._tracker.world != world:
+            self._tracker = Tracker(self.sim, world, self.title)
+        return self._tracker
+
+    def scene(self, world: int) -> Scene:
+        """What there is to see in a world."""
+        return self.tracker(world).scene
+
+    def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
+        """Group, position, health, what it carries, reward so far and last action of an agent."""
+        tracker = self.tracker(world)
+        scene, episode, store = tracker.scene, tracker.episode, self.sim.store
+        lines = []
+        if group := self.cast.group(slot):
+            lines.append(("group", group))
+        if scene.outlined:
+            lines.append(("team", str(int(scene.team[slot]))))
+        lines.append(("position", f"row {int(scene.row[slot])}, column {int(scene.col[slot])}"))
+        health = f"{float(scene.health[slot]):.2g}"
+        lines.append(("health", health if scene.alive[slot] else f"{health}, not active"))
+        if scene.orientation[slot]:
+            ways = ("left", "down", "right", "up")
+            lines.append(("looks", ways[int(scene.orientation[slot]) - 1]))
+        if store.has("ammo") and hasattr(self.cast.agents[slot], "initial_ammo"):
+            lines.append(("ammo", str(int(store.ammo[world, slot]))))
+        if hasattr(self.cast.agents[slot], "action_space"):
+            lines.append(("reward", f"{episode.reward(slot):.4g} so far"))
+            words = action_words(episode.actors, slot, episode.action(slot))
+            lines.append(("last action", ", ".join(words) or "none yet"))
+        return lines
+
+    def sight(self, world: int, slot: int) -> Sight | None:
+        """The cells that an agent sees."""
+        if not self.scene(world).alive[slot]:
+            return None
+        return sight_of(self.sim.store, self.cast.agents[slot], slot, world)
+
+    def observed(self, world: int, slot: int) -> Observed | None:
+        """The window of observations of an agent."""
+        tracker = self.tracker(world)
+        found = window_of(tracker.episode.observations(slot))
+        if found is None:
+            return None
+        channel, labels = found
+        scene = tracker.scene
+        kinds = scene.team if channel == "team" else self.sim.store.traits["encoding"]
+        looks = {}
+        for label in np.unique(labels).tolist():
+            slots = np.flatnonzero(kinds == label)
+            if label not in (0, -1, -2) and len(slots):
+                looks[label] = scene.looks[scene.look[slots[0]]], bool(scene.blocking[slots[0]])
+        if channel == "absolute_encoding":
+            looks[-1] = scene.looks[scene.look[slot]], bool(scene.blocking[slot])
+        return Observed(channel, labels, looks)
+
+
+class PolicyShow(SimulationShow):
+    """Steps a vectorised simulation with policies.
+
+    Args:
+        vec: a vectorised simulation.
+        policies: as `abmarl.rollout.collect` takes them; None: everybody acts at random.
+        seed: for every reset; None goes on with the worlds' random streams.
+        title: text for the score line.
+    """
+
+    can_step = can_reset = True
+
+    def __init__(self, vec: Any, policies: Any = None, seed: Any = None, title: str = ""):
+        from abmarl.rollout.policies import bind_policies
+
+        super().__init__(vec, title)
+        if not hasattr(vec, "num_envs"):
+            raise TypeError(
+                f"PolicyShow plays a vectorised simulation, not {type(vec).__name__}: "
+                "give it sim.vectorize(num_envs)"
+            )
+        self._vec = vec
+        self._policies = bind_policies(vec, policies)
+        self._seed = seed
+        self.reset()
+
+    def step(self) -> bool:
+        """All worlds go on by one step; those that end start anew."""
+        from abmarl.rollout.policies import choose_actions
+
+        active = self._infos["active"]
+        actions = choose_actions(self._vec, self._policies, self._observations, active)
+        self._observations, _, _, _, self._infos = self._vec.step(actions)
+        self.look()
+        return True
+
+    def reset(self) -> None:
+        """All worlds start anew."""
+        self._observations, self._infos = self._vec.reset(seed=self._seed)
+        self.look()
