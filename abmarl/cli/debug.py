@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user
-from abmarl.cli.options import AnySeed, Debug
+from abmarl.cli.options import AnySeed, Debug, Episodes, StepsPerEpisode
 
 EXAMPLES = {
     "abmarl debug experiment.py -n 2 -s 20": "two episodes of 20 steps at most, as text files",
@@ -24,15 +24,8 @@ def debug(
             help="An experiment file: Python, with `params`. It is executed.",
         ),
     ],
-    episodes: Annotated[
-        int, typer.Option("--episodes", "-n", min=1, metavar="N", help="How many episodes.")
-    ] = 1,
-    steps: Annotated[
-        int,
-        typer.Option(
-            "--steps-per-episode", "-s", min=1, metavar="N", help="Steps of an episode at most."
-        ),
-    ] = 200,
+    episodes: Episodes = 1,
+    steps: StepsPerEpisode = 200,
     render: Annotated[
         bool, typer.Option("--render", help="Show every step on the screen.")
     ] = False,

@@ -83,3 +83,12 @@ AnySeed = Annotated[
     int | None,
     typer.Option(min=0, metavar="N", show_default=False, help="The same seed gives the same run."),
 ]
+Episodes = Annotated[
+    int, typer.Option("--episodes", "-n", min=1, metavar="N", help="How many episodes.")
+]
+StepsPerEpisode = Annotated[
+    int,
+    typer.Option(
+        "--steps-per-episode", "-s", min=1, metavar="N", help="Steps of an episode at most."
+    ),
+]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import AnySeed, Checkpoint, Debug
+from abmarl.cli.options import AnySeed, Checkpoint, Debug, Episodes, StepsPerEpisode
 
 EXAMPLES = {
     "abmarl visualize ~/abmarl_results/MultiCorridor_2026-01-31_12-00-00 -n 5 --record": (
@@ -24,15 +24,8 @@ def visualize(
             metavar="DIR", show_default=False, help="A results folder of `abmarl train`."
         ),
     ],
-    episodes: Annotated[
-        int, typer.Option("--episodes", "-n", min=1, metavar="N", help="How many episodes.")
-    ] = 1,
-    steps: Annotated[
-        int,
-        typer.Option(
-            "--steps-per-episode", "-s", min=1, metavar="N", help="Steps of an episode at most."
-        ),
-    ] = 200,
+    episodes: Episodes = 1,
+    steps: StepsPerEpisode = 200,
     checkpoint: Checkpoint = None,
     record: Annotated[
         bool,

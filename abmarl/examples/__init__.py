@@ -5,8 +5,6 @@ simulations, which are no grid worlds of components and so cannot be vectorised,
 `abmarl.examples.sim` and load on first use.
 """
 
-import importlib
-
 from abmarl.examples.comms_blocking import (
     BlockingAgent,
     BroadcastingAgent,
@@ -41,6 +39,7 @@ from abmarl.examples.reach_the_target import (
 from abmarl.examples.team_battle import BattleAgent, TeamBattleSim, team_battle
 from abmarl.examples.traffic_corridor import TrafficAgent, TrafficCorridorSim, traffic_corridor
 from abmarl.examples.wall import WallAgent
+from abmarl.lazy import names_from
 
 shipped = {
     "team-battle": team_battle,
@@ -55,17 +54,17 @@ shipped = {
     "comms-blocking": comms_blocking,
 }
 
-_PLAIN = {
-    "EmptyABS": "multi_agent_sim",
-    "MultiAgentContinuousGymSpaceSim": "multi_agent_sim",
-    "MultiAgentGridSim": "multi_agent_grid_sim",
-    "MultiAgentGymSpacesSim": "multi_agent_sim",
-    "MultiAgentSameSpacesSim": "multi_agent_sim",
-    "MultiAgentSim": "multi_agent_sim",
-    "MultiCorridor": "multi_corridor",
-    "Predator": "predator_prey",
-    "PredatorPreySimulation": "predator_prey",
-    "Prey": "predator_prey",
+_HOME = {
+    "EmptyABS": "sim.multi_agent_sim",
+    "MultiAgentContinuousGymSpaceSim": "sim.multi_agent_sim",
+    "MultiAgentGridSim": "sim.multi_agent_grid_sim",
+    "MultiAgentGymSpacesSim": "sim.multi_agent_sim",
+    "MultiAgentSameSpacesSim": "sim.multi_agent_sim",
+    "MultiAgentSim": "sim.multi_agent_sim",
+    "MultiCorridor": "sim.multi_corridor",
+    "Predator": "sim.predator_prey",
+    "PredatorPreySimulation": "sim.predator_prey",
+    "Prey": "sim.predator_prey",
 }
 
 __all__ = [
@@ -116,12 +115,4 @@ __all__ = [
     "traffic_corridor",
 ]
 
-
-def __getattr__(name: str):
-    if name in _PLAIN:
-        return getattr(importlib.import_module(f"{__name__}.sim.{_PLAIN[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_from(__name__, _HOME, __all__)

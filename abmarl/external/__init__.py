@@ -4,7 +4,7 @@ One module per library, which is imported on first use; without it, an ImportErr
 install.
 """
 
-import importlib
+from abmarl.lazy import names_from
 
 _HOME = {
     "GymWrapper": "gym",
@@ -23,12 +23,4 @@ _HOME = {
 
 __all__ = list(_HOME)
 
-
-def __getattr__(name: str):
-    if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_from(__name__, _HOME)

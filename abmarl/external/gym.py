@@ -3,8 +3,7 @@
 from typing import Any
 
 from abmarl.external.gym_spaces import to_gym
-from abmarl.external.rendering import METADATA
-from abmarl.external.single_agent import SingleAgent
+from abmarl.external.single_agent import SingleAgentEnv
 from abmarl.extras import load
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -21,7 +20,7 @@ def _kept_by_unwrapped(name: str) -> property:
     return property(get, put, doc=f"What gym keeps as ``{name}`` of the unwrapped environment.")
 
 
-class GymWrapper(gym.Env):
+class GymWrapper(SingleAgentEnv, gym.Env):
     """A `gym.Env` (0.26) around a simulation in which one agent learns.
 
     Args:
@@ -41,66 +40,22 @@ class GymWrapper(gym.Env):
             such render mode.
     """
 
-    metadata = METADATA
     # `unwrapped` is the simulation, so that is where gym puts these and looks for them.
     spec = _kept_by_unwrapped("spec")
     _np_random = _kept_by_unwrapped("_np_random")
+    _np_random_seed = None  # gym, unlike Gymnasium, does not keep it
 
     def __init__(
         self, sim: Any, render_mode: str | None = None, horizon: int | None = None
     ) -> None:
-        self._agent = SingleAgent(sim, type(self).__name__, render_mode, horizon)
-        self.sim = sim
-        self.agent_id = self._agent.agent_id
-        self.action_space = to_gym(self._agent.action_space, "action_space")
-        self.observation_space = to_gym(self._agent.observation_space, "observation_space")
-        self.metadata, self.render_mode = self._agent.metadata, self._agent.render_mode
+        self._take(sim, render_mode, horizon)
+        self.action_space = to_gym(self.action_space, "action_space")
+        self.observation_space = to_gym(self.observation_space, "observation_space")
 
     @property
     def unwrapped(self) -> AgentBasedSimulation:
         """The simulation within the manager and all wrappers."""
         return self._agent.unwrapped
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict]:
-        """Start an episode.
-
-        Args:
-            seed: starts the random streams anew, as ``sim.reset(seed=seed)`` does; None goes on
-                with them.
-            options: for the simulation's reset.
-
-        Returns:
-            The observation and the info.
-
-        Raises:
-            ValueError, TypeError: the seed is no int >= 0; everything is as before.
-        """
-        before = self._np_random
-        super().reset(seed=seed)
-        try:
-            return self._agent.reset(seed, options)
-        except BaseException:
-            self._np_random = before
-            raise
-
-    def step(self, action: Any, **kwargs: Any) -> tuple[Any, Any, bool, bool, dict]:
-        """Let the agent act.
-
-        Args:
-            action: a point of the action space.
-            **kwargs: for the simulation's step.
-
-        Returns:
-            Observation, reward, terminated, truncated and info. Terminated wins when an agent is
-            done at the horizon.
-
-        Raises:
-            ValueError: the action is not in its space, or no episode is running; nothing has
-                changed.
-        """
-        return self._agent.step(action, **kwargs)
 
     def render(self, **kwargs: Any) -> Any:
         """Show the present state in the render mode, or as the simulation itself does.
@@ -111,7 +66,3 @@ class GymWrapper(gym.Env):
         if self.render_mode is None:
             return self.sim.render(**kwargs)
         return self._agent.render()
-
-    def close(self) -> None:
-        """Close the simulation, if it is one that can be closed."""
-        self._agent.close()

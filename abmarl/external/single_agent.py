@@ -159,6 +159,65 @@ class SingleAgent:
             )
 
 
+class SingleAgentEnv:
+    """What environments of gym and Gymnasium have in common; comes before their `Env` in bases."""
+
+    metadata = METADATA
+
+    def _take(self, sim: Any, render_mode: str | None, horizon: int | None) -> None:
+        self._agent = SingleAgent(sim, type(self).__name__, render_mode, horizon)
+        self.sim = sim
+        self.agent_id = self._agent.agent_id
+        self.action_space = self._agent.action_space
+        self.observation_space = self._agent.observation_space
+        self.metadata, self.render_mode = self._agent.metadata, self._agent.render_mode
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict]:
+        """Start an episode.
+
+        Args:
+            seed: starts the random streams anew, as ``sim.reset(seed=seed)`` does; None goes on
+                with them.
+            options: for the simulation's reset.
+
+        Returns:
+            The observation and the info.
+
+        Raises:
+            ValueError, TypeError: the seed is no int >= 0; everything is as before.
+        """
+        before = self._np_random, self._np_random_seed
+        super().reset(seed=seed)
+        try:
+            return self._agent.reset(seed, options)
+        except BaseException:
+            self._np_random, self._np_random_seed = before
+            raise
+
+    def step(self, action: Any, **kwargs: Any) -> tuple[Any, Any, bool, bool, dict]:
+        """Let the agent act.
+
+        Args:
+            action: a point of the action space.
+            **kwargs: for the simulation's step.
+
+        Returns:
+            Observation, reward, terminated, truncated and info. Terminated wins when an agent is
+            done at the horizon.
+
+        Raises:
+            ValueError: the action is not in its space, or no episode is running; nothing has
+                changed.
+        """
+        return self._agent.step(action, **kwargs)
+
+    def close(self) -> None:
+        """Close the simulation, if it is one that can be closed."""
+        self._agent.close()
+
+
 def _ends(info: Any, done: bool) -> tuple[bool, bool, dict]:
     """Terminated, truncated, and the info without what it said about that."""
     info = dict(info or {})

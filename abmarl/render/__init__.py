@@ -5,7 +5,7 @@ simulation, and `view` plays one in a window, a `Viewer` of something to show. O
 screen. pygame, matplotlib and imageio-ffmpeg are imported by the first call that needs them.
 """
 
-import importlib
+from abmarl.lazy import names_from
 
 _HOME = {
     "Scene": "scenes.scene",
@@ -33,12 +33,4 @@ _HOME = {
 
 __all__ = sorted(_HOME)
 
-
-def __getattr__(name: str):
-    if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_from(__name__, _HOME)
