@@ -1,6 +1,7 @@
 """``abmarl visualize``: watch trained policies play, or film them."""
 
 import os
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +52,8 @@ def visualize(
 ) -> int:
     """Show episodes played by the policies that were trained.
 
-    The copy of the experiment file in the results folder is executed.
+    Closing the window ends it, and keeps what was filmed. The copy of the experiment file in the
+    results folder is executed.
     """
     with for_the_user():
         from abmarl.experiments.play import has_screen
@@ -63,41 +65,45 @@ def visualize(
                 "there is no screen here (DISPLAY is not set): give --record-only to film the "
                 "episodes instead"
             )
+        from abmarl.experiments.play import OnScreen
         from abmarl.experiments.replay import load_replay
 
         replay = load_replay(results, checkpoint, wants_traceback())
         if seed is not None:
             replay.trainer.seed(seed)
-        for episode in range(episodes):
-            first = seed if episode == 0 else None
-            path = None
-            if record or record_only:
-                path = results.folder / f"Episode_{replay.iteration:06d}_{episode}.mp4"
-            played = _play(replay, steps, explore, first, path, frame_delay, not record_only)
-            print(_told(episode, played, path), flush=True)
+        with ExitStack() as stack:
+            screen = None
+            if not record_only:
+                title = replay.experiment.title
+                screen = stack.enter_context(OnScreen(replay.manager, frame_delay / 1000, title))
+            for episode in range(episodes):
+                first = seed if episode == 0 else None
+                path = None
+                if record or record_only:
+                    path = results.folder / f"Episode_{replay.iteration:06d}_{episode}.mp4"
+                played = _play(replay, steps, explore, first, path, frame_delay, screen)
+                print(_told(episode, played, path), flush=True)
+                if played.stopped:
+                    break
     return 0
 
 
 def _play(
-    replay: Any, steps: int, explore: bool, seed: int | None, path: Any, delay: int, shown: bool
+    replay: Any, steps: int, explore: bool, seed: int | None, path: Any, delay: int, screen: Any
 ) -> Any:
-    from contextlib import ExitStack
-
-    from abmarl.experiments.play import OnScreen, play
+    from abmarl.experiments.play import play
     from abmarl.render import Recorder
 
     with ExitStack() as stack:
-        shows = []
-        if shown:
-            shows.append(stack.enter_context(OnScreen(replay.manager, delay / 1000)))
+        film = None
         if path is not None:
             title = replay.experiment.title
-            film = Recorder(replay.manager, path, 1000 / delay, title=title)
-            shows.append(stack.enter_context(film).capture)
+            film = stack.enter_context(Recorder(replay.manager, path, 1000 / delay, title=title))
 
-        def show() -> None:
-            for one in shows:
-                one()
+        def show() -> bool:
+            if film is not None:
+                film.capture()
+            return screen is None or screen()
 
         return play(replay.manager, replay.trainer, steps, explore, seed, show)
 
@@ -105,5 +111,6 @@ def _play(
 def _told(episode: int, played: Any, path: Any) -> str:
     total = sum(played.returns.values())
     end = "" if played.ended else ", not at its end"
+    end = ", when the window was closed" if played.stopped else end
     where = f", filmed in {os.fspath(path)}" if path is not None else ""
     return f"episode {episode}: {played.steps} steps{end}, return {total:,.2f}{where}"

@@ -17,11 +17,13 @@ class Played:
         steps: how many steps it had.
         returns: agent id -> sum of its rewards.
         ended: whether it came to its end before the limit of steps.
+        stopped: whether somebody had seen enough before that.
     """
 
     steps: int
     returns: dict[str, float]
     ended: bool
+    stopped: bool = False
 
 
 def play(
@@ -30,7 +32,7 @@ def play(
     steps: int,
     explore: bool,
     seed: int | None = None,
-    show: Callable[[], None] | None = None,
+    show: Callable[[], bool] | None = None,
 ) -> Played:
     """Play an episode.
 
@@ -40,23 +42,21 @@ def play(
         steps: how many steps at most.
         explore: whether actions are drawn.
         seed: of the reset; None goes on with the simulation's random stream.
-        show: called after the reset and after each step.
+        show: called after the reset and after each step; the episode stops when it returns False.
     """
     obs = manager.reset() if seed is None else manager.reset(seed=seed)
     returns = dict.fromkeys(obs, 0.0)
     done: dict[str, bool] = {"__all__": False}
-    if show is not None:
-        show()
+    going = show is None or show()
     step = 0
-    while step < steps and not done["__all__"]:
+    while going and step < steps and not done["__all__"]:
         acting = {agent_id: one for agent_id, one in obs.items() if not done.get(agent_id)}
         obs, rewards, done, _ = manager.step(trainer.compute_actions(acting, explore=explore))
         step += 1
         for agent_id, reward in rewards.items():
             returns[agent_id] = returns.get(agent_id, 0.0) + float(reward)
-        if show is not None:
-            show()
-    return Played(step, returns, bool(done["__all__"]))
+        going = show is None or show()
+    return Played(step, returns, bool(done["__all__"]), not going)
 
 
 class OnScreen:
@@ -65,29 +65,43 @@ class OnScreen:
     Args:
         manager: of the simulation.
         delay: seconds from one step to the next.
+        title: what stands in the window's frame.
+
+    Raises:
+        ImportError: what draws is not installed.
     """
 
-    def __init__(self, manager: SimulationManager, delay: float) -> None:
+    def __init__(self, manager: SimulationManager, delay: float, title: str) -> None:
+        from abmarl.render import modes
+
         self._manager, self._delay = manager, delay
+        self._viewer = None
+        if "ansi" in modes.modes_of(manager):  # it has a grid
+            from abmarl.render import SimulationShow, Viewer
+
+            self._viewer = Viewer(SimulationShow(manager), title=title, speed=1 / delay)
 
     def __enter__(self) -> "OnScreen":
         return self
 
     def __exit__(self, *error: object) -> None:
-        from abmarl.render import modes
+        if self._viewer is not None:
+            self._viewer.close()
 
-        modes.close(self._manager)
+    def __call__(self) -> bool:
+        """Show what the simulation looks like now, and wait until it is time for the next step.
 
-    def __call__(self) -> None:
-        """Show what the simulation looks like now.
+        Returns:
+            Whether the window is still open; that of a plain simulation is always.
 
         Raises:
             OSError: there is no screen.
         """
-        from abmarl.render import modes
-
-        modes.show(self._manager)
+        if self._viewer is not None:
+            return self._viewer.update()
+        self._manager.render()
         time.sleep(self._delay)
+        return True
 
 
 def has_screen() -> bool:

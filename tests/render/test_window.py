@@ -137,3 +137,30 @@ def test_ctrl_c_while_paused(screen, tmp_path):
         _, err = process.communicate(timeout=60)
         assert err.rstrip().endswith("KeyboardInterrupt")
         assert details(tmp_path / "film.mp4")[1] >= 1
+
+
+WATCHED = """
+from abmarl.examples import shipped
+from abmarl.experiments.play import OnScreen, play
+from abmarl.managers import AllStepManager
+
+class Trainer:
+    def compute_actions(self, obs, explore):
+        return {agent_id: {"attack": 0, "move": [0, 0]} for agent_id in obs}
+
+manager = AllStepManager(shipped["team-battle"]())
+with OnScreen(manager, 0.05, "battle") as screen:
+    for _ in range(2):
+        played = play(manager, Trainer(), 10, False, 0, screen)
+        print(played.steps, played.stopped, flush=True)
+    played = play(manager, Trainer(), 10**9, False, 0, screen)
+print(played.ended, played.stopped)
+"""
+
+
+def test_closing_the_window_ends_what_is_watched(screen):
+    with screen.running(WATCHED) as process:
+        assert [process.stdout.readline() for _ in range(2)] == ["10 False\n"] * 2
+        screen.key("q")
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "False True\n", "")
