@@ -88,6 +88,8 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
         with reporter(f"simulating {file} again", rollout.num_steps, "steps") as report:
             where = whereabouts(simulation, rollout, report.update)
     except (ValueError, TypeError, NotImplementedError, MemoryError) as error:
+        if sim is not None and isinstance(error, ValueError | TypeError):
+            raise UserError(f"--sim {sim} does not fit {file}: {brief(error)}") from error
         print(f"no heat maps of {file}: {brief(error)}", file=sys.stderr)
     if where is not None and where.mismatch:
         print(

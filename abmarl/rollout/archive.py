@@ -42,6 +42,7 @@ def save_archive(
     """
     temporary = f"{path}.{os.getpid()}.part"
     total = sum(array.nbytes for _, array in arrays)
+    progress = progress and total >= 1_000_000  # what is smaller is there at once
     try:
         with (
             open(temporary, "xb") as file,

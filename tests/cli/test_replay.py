@@ -99,6 +99,13 @@ def test_a_mismatch_is_told_and_the_record_is_shown(abmarl, tmp_path):
     assert "not as recorded" not in done.err
 
 
+def test_a_plot_with_another_simulation(abmarl, tmp_path):
+    done = abmarl("plot", "run.npz", "-o", "run.png", "--sim", "pacman")
+    assert done.code == 2
+    assert "error: --sim pacman does not fit run.npz: the simulation has the groups" in done.err
+    assert not (tmp_path / "run.png").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -156,6 +163,13 @@ def test_a_plot_without_the_simulation_has_no_maps(abmarl, tmp_path):
     done = abmarl("plot", "mine.npz", "-o", "mine.svg", "--sim", "mine.py")
     assert done.code == 0
     assert "where they were" in (tmp_path / "mine.svg").read_text()
+
+
+def test_a_plot_with_another_simulation(abmarl, tmp_path):
+    done = abmarl("plot", "run.npz", "-o", "run.png", "--sim", "pacman")
+    assert done.code == 2
+    assert "error: --sim pacman does not fit run.npz: the simulation has the groups" in done.err
+    assert not (tmp_path / "run.png").exists()
 
 
 @pytest.mark.parametrize(

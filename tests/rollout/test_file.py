@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import zipfile
@@ -299,6 +300,8 @@ def test_a_full_disk(vec, tmp_path):
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_progress(rollout, tmp_path, capsys):
+def test_progress(rollout, vec, tmp_path, capsys):
     save(rollout, tmp_path / "run.npz", progress=True)
-    assert "run.npz: 0 of 0 MB in" in capsys.readouterr().err
+    assert capsys.readouterr().err == ""  # is there at once
+    save(collect(vec, num_steps=2000, progress=False), tmp_path / "run.npz", progress=True)
+    assert re.search(r"run\.npz: ([1-9]\d*) of \1 MB in", capsys.readouterr().err)
