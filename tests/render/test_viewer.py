@@ -434,3 +434,34 @@ def test_view(dummy, monkeypatch):
     monkeypatch.setattr(Viewer, "run", closing)
     view(shipped["team-battle"](), "random", num_worlds=2)
     assert not pygame.display.get_init()
+
+
+def test_a_wheel_that_turns_sideways_does_nothing(many):
+    cell = many.view.cell
+    many.handle(pygame.event.Event(pygame.MOUSEWHEEL, x=1, y=0))
+    assert many.view.cell == cell
+
+
+def test_a_wheel_is_no_click(many):
+    """Turning it comes as buttons 4 and 5 too."""
+    scene = many.show.scene(0)
+    plan = many.view.layout
+    place = (
+        plan.left + int(scene.col[0]) * plan.cell + 5,
+        plan.top + int(scene.row[0]) * plan.cell + 5,
+    )
+    mouse(many, pygame.MOUSEBUTTONDOWN, place, button=1)
+    mouse(many, pygame.MOUSEBUTTONUP, place, button=4)
+    assert many.chosen is None
+    mouse(many, pygame.MOUSEBUTTONUP, place, button=1)
+    assert many.chosen is not None
+
+
+@pytest.mark.parametrize("speed", [0.1, 2000.0])
+def test_slower_is_never_faster(many, speed):
+    viewer = Viewer(many.show, speed=speed)
+    press(viewer, "-")
+    assert viewer.speed <= speed
+    viewer = Viewer(many.show, speed=speed)
+    press(viewer, "+")
+    assert viewer.speed >= speed
