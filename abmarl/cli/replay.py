@@ -1,6 +1,8 @@
 """``abmarl replay``: watch a rollout that was saved."""
 
+import contextlib
 import sys
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -157,22 +159,18 @@ def _film(show: Any, path: str, moments: range, fps: float) -> int:
     return 0
 
 
-def _progress(replay: Any) -> Any:
+@contextlib.contextmanager
+def _progress(replay: Any) -> Iterator[Callable[[int], None] | None]:
     """Long rollouts take a while to be simulated again: say how far it is."""
     from abmarl.rollout.progress import Bar, reporter
 
     total = len(replay.moments)
     report = reporter(f"simulating world {replay.world} again", total, "steps", total > 5000)
-    if not isinstance(report, Bar):
-        return None
-    report.__enter__()
-
-    def told(moment: int) -> None:
-        report.update(moment + 1)
-        if moment + 1 == total:
-            report.__exit__(None, None, None)
-
-    return told
+    if isinstance(report, Bar):
+        with report:
+            yield lambda moment: report.update(moment + 1)
+    else:
+        yield None
 
 
 def _tell(mismatch: Any) -> None:
