@@ -19,6 +19,7 @@ EXAMPLES = {
     "abmarl replay run.npz --record clip.mp4 --from 40 --to 90": "a film of some steps; needs no "
     "screen",
 }
+INTERRUPTED = 130
 
 
 def replay(
@@ -145,17 +146,24 @@ def _watch(show: Any, name: str, world: int, fps: float) -> int:
 
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
     from abmarl.render.clip import Clip
+    from abmarl.rollout.interrupt import deferred_interrupt
     from abmarl.rollout.progress import reporter
 
     with (
         for_the_user("--record"),
+        deferred_interrupt() as interrupt,
         Clip(show, path, fps) as clip,
         reporter(f"filming {path}", len(moments), "pictures") as report,
     ):
         for number, moment in enumerate(moments, 1):
             clip.take(moment)
             report.update(number)
+            if interrupt:
+                break
     print(f"wrote {path}", file=sys.stderr)
+    if interrupt:
+        print(f"interrupted after {number:,} of {len(moments):,} pictures", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

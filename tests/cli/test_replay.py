@@ -2,13 +2,18 @@
 
 import json
 import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 
 import numpy as np
 import pytest
 from PIL import Image
-from processes import call
+from processes import call, environment
 
 from abmarl.examples import shipped
 from abmarl.rollout import collect, load, save
@@ -85,6 +90,23 @@ def test_a_simulation_of_ones_own(abmarl):
     done = abmarl("replay", "mine.npz", "--record", "clip.png", "--sim", "mine.py")
     assert done.code == 0
     assert "not as recorded" not in done.err
+
+
+def test_ctrl_c_keeps_the_film_so_far_and_says_so(tmp_path):
+    vec = shipped["foraging"]().vectorize(num_envs=1, seed=0, horizon=30)
+    save(collect(vec, "random", 3000, name="foraging", progress=False), tmp_path / "run.npz")
+    command = [sys.executable, "-m", "abmarl", "replay", "run.npz", "--record", "clip.mp4"]
+    env = {**environment(), **NO_SCREEN}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr.readline().startswith("filming")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert re.search(r"wrote clip.mp4\ninterrupted after \d+ of 3,?\d+ pictures\n$", err)
+    assert (tmp_path / "clip.mp4").stat().st_size > 1000
 
 
 def test_a_mismatch_is_told_and_the_record_is_shown(abmarl, tmp_path):
