@@ -1,5 +1,6 @@
 """Frames to a film or a picture."""
 
+import atexit
 import io
 import os
 from pathlib import Path
@@ -19,6 +20,7 @@ class FrameWriter:
 
     A context manager; an exception or Ctrl-C in the middle leaves a file with the frames so far.
     The file appears under its name when it is finished, an earlier one is replaced only then.
+    One that was not closed is closed when Python exits.
     A process that was forked in the middle cannot add to it and leaves it to its parent.
     To film a simulation use a `Recorder`, which makes the frames too.
 
@@ -59,6 +61,8 @@ class FrameWriter:
         except BaseException:
             self._file.discard()
             raise
+        # Without a with-statement an exception may pass the call of close by.
+        atexit.register(self.close)
 
     @property
     def kept(self) -> bool:
@@ -111,6 +115,7 @@ class FrameWriter:
         if self._closed or self._owner != os.getpid():
             return
         self._closed = True
+        atexit.unregister(self.close)
         try:
             try:
                 self._finish()

@@ -285,3 +285,22 @@ def test_a_forked_process_leaves_the_film_alone(tmp_path, suffix):
     assert only(tmp_path, path.name)
     if suffix == ".mp4":
         assert details(path)[1] == 2
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+@pytest.mark.parametrize("end", ["", "1 / 0", "sys.exit(3)"])
+def test_a_film_that_nobody_closes_is_finished_at_the_end(tmp_path, suffix, end):
+    path = tmp_path / f"film{suffix}"
+    script = f"""
+        import sys
+        import numpy as np
+        from abmarl.render import FrameWriter
+        film = FrameWriter({str(path)!r})
+        for _ in range(3):
+            film.add(np.zeros((40, 60, 3), np.uint8))
+        {end}
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], timeout=60, check=False)
+    assert only(tmp_path, path.name)
+    if suffix == ".mp4":
+        assert details(path)[1] == 3
