@@ -1,6 +1,9 @@
 """The viewer's controls, with events made by hand and pictures of its window. Needs no screen."""
 
+import copy
+import gc
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -410,6 +413,20 @@ def test_sim_render_in_a_window(dummy):
     sim.render()  # the program does
     assert pygame.display.get_init()
     sim.close()
+    assert not pygame.display.get_init()
+
+
+def test_a_window_does_not_keep_its_simulation(dummy):
+    sim = battle()
+    sim.reset(seed=0)
+    sim.render()
+    other, gone = copy.deepcopy(sim), weakref.ref(sim)
+    del sim
+    gc.collect()
+    assert gone() is None
+    other.render()
+    assert pygame.display.get_init()
+    other.close()
     assert not pygame.display.get_init()
 
 
