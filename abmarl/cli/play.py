@@ -1,7 +1,9 @@
 """``abmarl play``: act for agents with keys and mouse."""
 
 import os
+import shutil
 import sys
+import tempfile
 from typing import Annotated, Any
 
 import typer
@@ -117,8 +119,11 @@ def play(
     except KeyboardInterrupt:
         code = INTERRUPTED
     finally:
-        _report(game, people, name)
-        lost = _keep(game, name, save)
+        results = game.results
+        try:
+            lost = _keep(game, name, save)  # first of all: the score can be told again
+        finally:
+            _report(results, people, name)
     if lost:
         raise UserError(lost)
     return code
@@ -196,7 +201,7 @@ def _window(game: Any, people: list[list[str]], name: str, fps: float | None) ->
 
 
 def _keep(game: Any, name: str, path: str | None) -> str:
-    """Save what was played; why that was not possible, if it was not."""
+    """Save what was played, elsewhere if need be; why it is not at its place, if it is not."""
     if path is None:
         return ""
     if not game.num_steps:
@@ -205,19 +210,43 @@ def _keep(game: Any, name: str, path: str | None) -> str:
     from abmarl.rollout import save
 
     try:
-        save(game.rollout(name), path)
-    except (OSError, ValueError, MemoryError) as error:
+        rollout = game.rollout(name)
+        save(rollout, path)
+    except OSError as error:
+        # The disk is full, or the folder is gone: nobody plays the same game again.
+        place = _keep_elsewhere(rollout)
+        found = f"the game is in {place}" if place else "there was no other place to keep it"
+        return f"--save: {brief(error)}\n{found}"
+    except (ValueError, MemoryError) as error:
         return f"--save: {brief(error)}"
     print(f"wrote {path}", file=sys.stderr)
     return ""
 
 
-def _report(game: Any, people: list[list[str]], name: str) -> None:
+def _keep_elsewhere(rollout: Any) -> str:
+    """Save a game in a new folder where there is room for it: its file, or "" if there is none."""
+    from abmarl.rollout import save
+
+    for folder in (None, os.path.expanduser("~"), os.curdir):  # None: for temporary files
+        made = ""
+        try:
+            made = os.path.abspath(tempfile.mkdtemp(prefix="abmarl-play-", dir=folder))
+            place = os.path.join(made, "game.npz")
+            save(rollout, place)
+        except OSError:
+            if made:
+                shutil.rmtree(made, ignore_errors=True)
+        else:
+            return place
+    return ""
+
+
+def _report(results: list, people: list[list[str]], name: str) -> None:
     """The score of every game that was ended, and of the one that was broken off."""
     from abmarl.cli.report import print_table
 
     rows = []
-    for number, line in enumerate(game.results, 1):
+    for number, line in enumerate(results, 1):
         rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))
         for mine in people:
             rows += [(f"  {agent}", f"{line.agents[agent]:.2f}") for agent in mine]

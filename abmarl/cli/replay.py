@@ -1,6 +1,8 @@
 """``abmarl replay``: watch a rollout that was saved."""
 
+import contextlib
 import sys
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +19,7 @@ EXAMPLES = {
     "abmarl replay run.npz --record clip.mp4 --from 40 --to 90": "a film of some steps; needs no "
     "screen",
 }
+INTERRUPTED = 130
 
 
 def replay(
@@ -143,36 +146,39 @@ def _watch(show: Any, name: str, world: int, fps: float) -> int:
 
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
     from abmarl.render.replay.clip import Clip
+    from abmarl.rollout.interrupt import deferred_interrupt
     from abmarl.rollout.progress import reporter
 
     with (
         for_the_user("--record"),
+        deferred_interrupt() as interrupt,
         Clip(show, path, fps) as clip,
         reporter(f"filming {path}", len(moments), "pictures") as report,
     ):
         for number, moment in enumerate(moments, 1):
             clip.take(moment)
             report.update(number)
+            if interrupt:
+                break
     print(f"wrote {path}", file=sys.stderr)
+    if interrupt:
+        print(f"interrupted after {number:,} of {len(moments):,} pictures", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 
-def _progress(replay: Any) -> Any:
+@contextlib.contextmanager
+def _progress(replay: Any) -> Iterator[Callable[[int], None] | None]:
     """Long rollouts take a while to be simulated again: say how far it is."""
     from abmarl.rollout.progress import Bar, reporter
 
     total = len(replay.moments)
     report = reporter(f"simulating world {replay.world} again", total, "steps", total > 5000)
-    if not isinstance(report, Bar):
-        return None
-    report.__enter__()
-
-    def told(moment: int) -> None:
-        report.update(moment + 1)
-        if moment + 1 == total:
-            report.__exit__(None, None, None)
-
-    return told
+    if isinstance(report, Bar):
+        with report:
+            yield lambda moment: report.update(moment + 1)
+    else:
+        yield None
 
 
 def _tell(mismatch: Any) -> None:

@@ -4,7 +4,6 @@ Any simulation can be shown. One with a grid is drawn from its state. Any other 
 into a figure of matplotlib, with ``render(fig=fig)`` as plain simulations do.
 """
 
-import weakref
 from typing import Any
 
 import numpy as np
@@ -120,27 +119,36 @@ def picture_of(sim: Any, world: int = 0, size: tuple[int, int] | None = None) ->
 def close(sim: Any) -> None:
     """Close the window of a simulation, if it has one. Showing it again opens another one."""
     grid = grid_of(sim)
-    viewer = _viewers.pop(grid, None) if grid is not None else None
-    if viewer is not None:
-        viewer.close()
+    place = vars(grid).pop("_shown_in", None) if grid is not None else None
+    if place is not None and place.viewer is not None:
+        place.viewer.close()
 
 
-# Kept here, not in the simulation, which can so be copied and pickled. None: a window that was
-# closed by the person in front of it, who does not want it back at the next step.
-_viewers: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+class _Place:
+    """Where a simulation keeps its window, which goes with it; copies of it have none.
+
+    Attributes:
+        viewer: the window, if there is one. One that the person in front of it has closed stays
+            here: nobody wants it back at the next step.
+    """
+
+    def __init__(self, viewer: Any = None):
+        self.viewer = viewer
+
+    def __reduce__(self) -> tuple:
+        return _Place, ()
 
 
 def _show_window(grid: Any, world: int) -> None:
-    if grid not in _viewers:
+    place = vars(grid).get("_shown_in")
+    if place is None or place.viewer is None:
         from abmarl.render.viewer.shows import SimulationShow
         from abmarl.render.viewer.viewer import Viewer
 
         viewer = Viewer(SimulationShow(grid), world=world, title=type(grid).__name__)
         viewer.open()
-        _viewers[grid] = viewer
-    viewer = _viewers[grid]
-    if viewer is not None and not viewer.update():
-        _viewers[grid] = None
+        place = grid._shown_in = _Place(viewer)
+    place.viewer.update()
 
 
 def _show_plain(sim: Any, mode: str, fig: Any) -> Any:

@@ -62,7 +62,7 @@ def check_path(path: str | os.PathLike) -> str:
         ValueError: When it does not end in ``.npz``, or is there and not a file.
     """
     given = os.fspath(path)
-    if not given.endswith(".npz"):
+    if not given.lower().endswith(".npz"):
         raise ValueError(f"a rollout is saved to a .npz file, not to {given!r}")
     path = os.path.realpath(given)
     if os.path.exists(path) and not os.path.isfile(path):

@@ -1,15 +1,21 @@
 """``abmarl play`` and ``abmarl replay`` in real windows on a virtual screen, and every mistake."""
 
+import errno
 import os
+import shutil
 import signal
 import sys
+import tempfile
 
 import numpy as np
 import pytest
 from processes import call
 
+from abmarl.cli.play import _keep
 from abmarl.rollout import load
+from abmarl.rollout.game import Game
 from tests.render.screen import virtual_screen
+from tests.rollout.small_battle import one_world
 
 NO_SCREEN = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "SDL_VIDEODRIVER": ""}
 
@@ -143,3 +149,50 @@ def test_without_pygame(abmarl, tmp_path, arguments):
     done = abmarl(*arguments, env={"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.getcwd()}"})
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: abmarl.render needs pygame: pip install 'abmarl[render]'\n"
+
+
+def test_a_game_that_cannot_be_saved_is_kept_elsewhere(screen, tmp_path):
+    """The folder is gone in the end, as a disk may be full."""
+    spare, folder = tmp_path / "spare", tmp_path / "games"
+    spare.mkdir()
+    script = f"import os; os.environ['TMPDIR'] = {str(spare)!r}\n"
+    script += command("play", "team-battle", "--seed", 2, "--save", "games/game.npz")
+    with screen.running(script, cwd=tmp_path) as process:
+        screen.key("x", "x")
+        shutil.rmtree(folder)
+        screen.key("Escape")
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "game 1, 2 steps" in out
+    (place,) = spare.glob("*/game.npz")
+    assert err == (
+        "error: --save: cannot write games/game.npz: No such file or directory\n"
+        f"the game is in {place}\n"
+    )
+    assert load(place).num_steps == 2
+
+
+def test_there_may_be_no_other_place(monkeypatch, tmp_path):
+    game = Game(one_world(), ["red0"])
+    game.play({})
+
+    def full(rollout, path):
+        raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    monkeypatch.setattr("abmarl.rollout.save", full)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    lost = _keep(game, "battle", "game.npz")
+    assert lost == "--save: game.npz: No space left on device\nthere was no other place to keep it"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_suffix_in_capitals(screen, tmp_path):
+    script = command("play", "team-battle", "--seed", 2, "--save", "GAME.NPZ")
+    with screen.running(script, cwd=tmp_path) as process:
+        screen.key("x")
+        screen.key("Escape")
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "wrote GAME.NPZ\n")
+    assert load(tmp_path / "GAME.NPZ").num_steps == 1

@@ -2,13 +2,18 @@
 
 import json
 import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 
 import numpy as np
 import pytest
 from PIL import Image
-from processes import call
+from processes import call, environment
 
 from abmarl.examples import shipped
 from abmarl.rollout import collect, load, save
@@ -87,6 +92,23 @@ def test_a_simulation_of_ones_own(abmarl):
     assert "not as recorded" not in done.err
 
 
+def test_ctrl_c_keeps_the_film_so_far_and_says_so(tmp_path):
+    vec = shipped["foraging"]().vectorize(num_envs=1, seed=0, horizon=30)
+    save(collect(vec, "random", 3000, name="foraging", progress=False), tmp_path / "run.npz")
+    command = [sys.executable, "-m", "abmarl", "replay", "run.npz", "--record", "clip.mp4"]
+    env = {**environment(), **NO_SCREEN}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr.readline().startswith("filming")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert re.search(r"wrote clip.mp4\ninterrupted after \d+ of 3,?\d+ pictures\n$", err)
+    assert (tmp_path / "clip.mp4").stat().st_size > 1000
+
+
 def test_a_mismatch_is_told_and_the_record_is_shown(abmarl, tmp_path):
     done = abmarl("replay", "bad.npz", "--record", "a.gif", "--world", 1, "--to", 25)
     assert done.code == 0
@@ -97,13 +119,6 @@ def test_a_mismatch_is_told_and_the_record_is_shown(abmarl, tmp_path):
     assert frames(tmp_path / "a.gif") == 26
     done = abmarl("replay", "bad.npz", "--record", "b.gif", "--world", 0)
     assert "not as recorded" not in done.err
-
-
-def test_a_plot_with_another_simulation(abmarl, tmp_path):
-    done = abmarl("plot", "run.npz", "-o", "run.png", "--sim", "pacman")
-    assert done.code == 2
-    assert "error: --sim pacman does not fit run.npz: the simulation has the groups" in done.err
-    assert not (tmp_path / "run.png").exists()
 
 
 @pytest.mark.parametrize(

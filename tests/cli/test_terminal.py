@@ -8,6 +8,9 @@ import time
 import pytest
 from processes import environment
 
+from abmarl.examples import shipped
+from abmarl.rollout import collect, save
+
 pty = pytest.importorskip("pty")
 
 
@@ -43,6 +46,19 @@ def test_bar_and_table(tmp_path, fake):
     assert "agent-steps/s" in plain
     assert "╭" in plain
     assert re.search(r"│ env steps +│ +1,500 │", plain)
+
+
+def test_a_replay_that_is_not_as_recorded_gives_the_cursor_back(tmp_path):
+    """The bar ends where the comparison does."""
+    vec = shipped["foraging"]().vectorize(num_envs=1, seed=0, horizon=30)
+    rollout = collect(vec, "random", 5001, name="foraging", progress=False)
+    rollout.rewards["forager"][20] += 1
+    save(rollout, tmp_path / "bad.npz")
+    shown, code = on_terminal(tmp_path, "replay", "bad.npz", "--record", "a.png", "--to", "2")
+    assert code == 0
+    assert "not as recorded" in shown
+    before = shown[: shown.index("not as recorded")]
+    assert before.count("\x1b[?25l") == before.count("\x1b[?25h") == 1
 
 
 def test_help_is_plain_everywhere(tmp_path):

@@ -247,3 +247,60 @@ def test_fps(tmp_path, fps):
         FrameWriter(tmp_path / "x.mp4", fps=fps)
     with pytest.raises(ValueError, match="GIF plays at most 50"):
         FrameWriter(tmp_path / "x.gif", fps=60)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+def test_a_forked_process_leaves_the_film_alone(tmp_path, suffix):
+    """It neither finishes the film nor keeps the encoder waiting while it lives."""
+    path = tmp_path / f"film{suffix}"
+    script = f"""
+        import os, signal, sys, time
+        import numpy as np
+        from abmarl.render import FrameWriter
+        image = np.zeros((40, 60, 3), np.uint8)
+        with FrameWriter({str(path)!r}) as film:
+            film.add(image)
+            child = os.fork()
+            if not child:
+                try:
+                    film.add(image)
+                except ValueError as error:
+                    print(error, flush=True)
+                film.close()
+                time.sleep(60)
+                os._exit(0)
+            time.sleep(1)
+            assert not os.path.exists({str(path)!r})
+            film.add(image)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        capture_output=True, text=True, timeout=40, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "belongs to the process that this one was forked from" in done.stdout
+    assert only(tmp_path, path.name)
+    if suffix == ".mp4":
+        assert details(path)[1] == 2
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".png"])
+@pytest.mark.parametrize("end", ["", "1 / 0", "sys.exit(3)"])
+def test_a_film_that_nobody_closes_is_finished_at_the_end(tmp_path, suffix, end):
+    path = tmp_path / f"film{suffix}"
+    script = f"""
+        import sys
+        import numpy as np
+        from abmarl.render import FrameWriter
+        film = FrameWriter({str(path)!r})
+        for _ in range(3):
+            film.add(np.zeros((40, 60, 3), np.uint8))
+        {end}
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], timeout=60, check=False)
+    assert only(tmp_path, path.name)
+    if suffix == ".mp4":
+        assert details(path)[1] == 3

@@ -279,3 +279,16 @@ def test_the_line_tells_whose_turn_and_score():
     pictures.append(line(viewer))
     orange = lambda picture: (np.abs(picture - (190, 70, 20)).sum(-1) < 12).any()  # noqa: E731
     assert [orange(one.astype(int)) for one in pictures] == [False, False, True]
+
+
+def test_a_click_in_real_time_is_an_order_for_those_who_reach_the_cell():
+    """Blue aims at red, which is too far away to aim at itself."""
+    actors = (SelectiveAttackActor, MoveActor)
+    viewer = table((("red0",), ("blue0",)), actors, real_time=True, attack_range=1)
+    viewer.picture()
+    hands = viewer.show.keyboard
+    assert hands.cell(1, 1, 1)
+    hands.cell(1, 3, 1)
+    orders = hands.orders()
+    assert not orders["red0"].use
+    assert (orders["blue0"].use, orders["blue0"].cell) == (True, (1, 3))

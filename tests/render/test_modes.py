@@ -227,3 +227,10 @@ print(sim.render(mode="ansi"))
     assert "".join(row[:17]) == " · ●6· · · · ●6· "
     assert (colors[3], colors[13]) == ((255, 0, 0), (0, 0, 255))
     assert "red 6/6" in "".join(terminal.rows[start + 8])
+
+
+def test_an_empty_no_color_is_none(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "")
+    sim = crowd()
+    sim.reset(seed=0)
+    assert "\x1b[" in sim.render(mode="ansi")

@@ -10,7 +10,9 @@ from abmarl.render.replay.clip import Clip
 from abmarl.render.replay.recorded import tiles
 from abmarl.render.replay.show import ReplayDesk, ReplayShow
 from abmarl.render.replay.strips import Rewards, Timeline, returns_so_far
+from abmarl.render.scenes.cast import Look
 from abmarl.rollout import collect
+from tests.gridworld.small import build, fighter
 from tests.render.test_keyboard import press
 from tests.render.test_viewer import click
 
@@ -344,3 +346,48 @@ def test_clips_across_a_mismatch_keep_their_size(tmp_path):
         before, after = clip.take(good - 1), clip.take(good)
     assert before.shape == after.shape
     assert not np.array_equal(before, after)
+
+
+def test_clips_of_low_grids_have_room_for_the_record(tmp_path):
+    """One row of cells, and nine agents whose windows lie on three rows of tiles."""
+    agents = [fighter(f"a{k}", at=(0, k), view_range=3) for k in range(9)]
+    sim = build(agents, rows=1, cols=80)
+    vec = sim.vectorize(num_envs=1, seed=0, horizon=9)
+    found = collect(vec, "random", 4, progress=False)
+    next(iter(found.rewards.values()))[2] += 1
+    show = ReplayShow(sim, found)
+    assert show.replay.good == 3
+    with Clip(show, tmp_path / "clip.png", 10) as clip:
+        assert len({clip.take(moment).shape for moment in range(5)}) == 1
+
+
+def test_the_panel_does_not_go_over_to_somebody_else():
+    """Numbers of agents are others where the record is shown."""
+    show, viewer = shown(battle(bad=True), 1)
+    show.go(show.replay.good - 1)
+    viewer.chosen, viewer.following = 3, True
+    viewer.picture()
+    assert viewer.chosen == 3
+    show.go(show.replay.good)
+    viewer.picture()
+    assert (viewer.chosen, viewer.following) == (None, False)
+    press(viewer, "[")
+    viewer.chosen = 3
+    viewer.picture()
+    show.go(3)
+    viewer.picture()
+    assert viewer.chosen == 3
+
+
+def test_tiles_of_the_whole_grid_show_the_agent_itself():
+    class Seer:
+        ids, encoding = ("seer",), 4
+
+    window = np.array([[0, -1, 2], [-2, 0, 0]])
+    mine = Look("o", (1, 2, 3), 200.0)
+    found = tiles(
+        {"seers": {"absolute_encoding": window[None]}}, {"seers": np.array([True])},
+        {"seers": Seer}, {4: (mine, False)}, 5, "as recorded",
+    )  # fmt: skip
+    (slot,) = found.scene.agents_at(0, 1)
+    assert found.scene.looks[found.scene.look[slot]] == mine

@@ -9,7 +9,7 @@ from PIL import Image
 
 from abmarl.examples import shipped
 from abmarl.render import Run, plot_runs
-from abmarl.render.plots.runs import acting_over_time
+from abmarl.render.plots.runs import _colors, acting_over_time
 from abmarl.rollout import collect
 from abmarl.rollout.whereabouts import whereabouts
 
@@ -84,3 +84,9 @@ def test_bad_input(run, tmp_path):
         plot_runs(tmp_path / "one.png", [])
     with pytest.raises(OSError, match=r"missing/one\.png"):
         plot_runs(tmp_path / "missing" / "one.png", [run])
+
+
+def test_groups_never_share_a_colour():
+    names = ["a", "b", "c"]
+    run = Run("run", None, None, dict.fromkeys(names, "tab:orange"))
+    assert len(set(_colors([run], names).values())) == 3

@@ -76,3 +76,23 @@ def test_an_empty_grid(sim):
     scene = Scene.of(sim(3, 5, []))
     assert scene.tallies() == []
     assert np.count_nonzero(scene.alive) == 0
+
+
+def test_teams_of_one_group_have_numbers(sim, agent):
+    """Else the score would tell two teams by one name."""
+    agents = [agent((0, k), encoding=1 + k % 2, group="fighters") for k in range(4)]
+    agents.append(agent((1, 0), encoding=3, group="judges"))
+    names = {1: "team 1", 2: "team 2", 3: "judges"}
+    assert Scene.of(sim(2, 4, agents)).team_names == names
+
+
+@pytest.mark.parametrize("color", [5, None, float("nan"), ("red", 0.5)])
+def test_colours_of_no_known_kind_name_the_agent(sim, agent, color):
+    with pytest.raises(TypeError, match="agent 'agent1': a colour is a name, hex or three floats"):
+        Scene.of(sim(2, 3, [agent((0, 0)), agent((1, 1), color=color)]))
+
+
+@pytest.mark.parametrize("size", ["large", None, float("nan"), float("inf")])
+def test_sizes_that_are_none_name_the_agent(sim, agent, size):
+    with pytest.raises(ValueError, match=r"agent 'agent0': render_size is .*, but must be"):
+        Scene.of(sim(2, 3, [agent((0, 0), size=size)]))

@@ -21,7 +21,7 @@ from abmarl.gridworld import (
     SelectiveAttackActor,
 )
 from abmarl.managers import AllStepManager
-from abmarl.render import Scene, Tracker
+from abmarl.render import Scene, SimulationShow, Tracker
 from abmarl.render.scenes.words import action_words
 from benchmarks.object_battle import ObjectBattle
 from tests.gridworld.small import FighterAgent, act, battle, build, fighter
@@ -279,3 +279,52 @@ def test_actions_in_words(actor, key, action, words):
 def test_unknown_actors_in_words():
     assert action_words({}, 0, {"trade": np.arange(3)}) == ["trade: [0, 1, 2]"]
     assert len(action_words({}, 0, {"trade": np.arange(300)})[0]) < 60
+
+
+def test_a_state_that_is_loaded_has_no_past():
+    sim = battle(rewards={"step": -1.0})
+    sim.reset(seed=0)
+    before = sim.state_dict()
+    tracker = Tracker(sim)
+    sim.step(HIT)
+    tracker.look()
+    after = sim.state_dict()
+    for state in (before, after):
+        sim.load_state_dict(state)
+        scene = tracker.look()
+        assert (pairs(scene), fading(scene), tracker.episode.action(0)) == ([], {}, {})
+        assert tracker.episode.reward(0) == state["rewards"][0, 0]
+
+
+def test_a_later_state_of_a_world_of_many_has_no_past():
+    vec = battle().vectorize(1, seed=0, horizon=None)
+    vec.reset()
+    tracker = Tracker(vec)
+    vec.store.remove(np.array([[False, False, True, False]]))
+    vec.step(vec.sample_actions())
+    later = vec.state_dict()
+    vec.reset()
+    assert tracker.look().alive.all()
+    vec.load_state_dict(later)
+    scene = tracker.look()
+    assert not scene.alive[2]
+    assert (pairs(scene), fading(scene), scene.step) == ([], {}, 1)
+
+
+def test_agents_that_are_out_have_no_last_action():
+    """The arrays of actions go on having entries for them."""
+    vec = battle().vectorize(1, seed=0, horizon=None)
+    vec.reset()
+    show = SimulationShow(vec)
+    hit = vec.sample_actions()
+    for channels in hit.values():
+        channels["move"][:], channels["attack"][:] = 0, 1
+    for step in range(2):
+        vec.step(hit)
+        show.look()
+        alive = show.scene(0).alive
+        assert alive[0]
+        assert not alive[2]
+        assert "attack" in dict(show.facts(0, 0))["last action"]
+        # Blue died in the first step, in which it acted.
+        assert ("last action" in dict(show.facts(0, 2))) == (step == 0)

@@ -1,6 +1,9 @@
 """The viewer's controls, with events made by hand and pictures of its window. Needs no screen."""
 
+import copy
+import gc
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -413,6 +416,20 @@ def test_sim_render_in_a_window(dummy):
     assert not pygame.display.get_init()
 
 
+def test_a_window_does_not_keep_its_simulation(dummy):
+    sim = battle()
+    sim.reset(seed=0)
+    sim.render()
+    other, gone = copy.deepcopy(sim), weakref.ref(sim)
+    del sim
+    gc.collect()
+    assert gone() is None
+    other.render()
+    assert pygame.display.get_init()
+    other.close()
+    assert not pygame.display.get_init()
+
+
 def test_two_simulations_share_the_frame(dummy):
     one, other = battle(), shipped["team-battle"]()
     for sim in (one, other):
@@ -434,3 +451,34 @@ def test_view(dummy, monkeypatch):
     monkeypatch.setattr(Viewer, "run", closing)
     view(shipped["team-battle"](), "random", num_worlds=2)
     assert not pygame.display.get_init()
+
+
+def test_a_wheel_that_turns_sideways_does_nothing(many):
+    cell = many.view.cell
+    many.handle(pygame.event.Event(pygame.MOUSEWHEEL, x=1, y=0))
+    assert many.view.cell == cell
+
+
+def test_a_wheel_is_no_click(many):
+    """Turning it comes as buttons 4 and 5 too."""
+    scene = many.show.scene(0)
+    plan = many.view.layout
+    place = (
+        plan.left + int(scene.col[0]) * plan.cell + 5,
+        plan.top + int(scene.row[0]) * plan.cell + 5,
+    )
+    mouse(many, pygame.MOUSEBUTTONDOWN, place, button=1)
+    mouse(many, pygame.MOUSEBUTTONUP, place, button=4)
+    assert many.chosen is None
+    mouse(many, pygame.MOUSEBUTTONUP, place, button=1)
+    assert many.chosen is not None
+
+
+@pytest.mark.parametrize("speed", [0.1, 2000.0])
+def test_slower_is_never_faster(many, speed):
+    viewer = Viewer(many.show, speed=speed)
+    press(viewer, "-")
+    assert viewer.speed <= speed
+    viewer = Viewer(many.show, speed=speed)
+    press(viewer, "+")
+    assert viewer.speed >= speed

@@ -7,7 +7,13 @@ _PARAMETERS = ("num_envs", "seed", "horizon", "num_threads", "order", "autoreset
 
 
 class Savable:
-    """The part of a vectorised simulation that saves, loads and copies it."""
+    """The part of a vectorised simulation that saves, loads and copies it.
+
+    Attributes:
+        loads: how many states were loaded, for those who watch the worlds from step to step.
+    """
+
+    loads = 0
 
     def state_dict(self) -> dict:
         """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
@@ -27,6 +33,7 @@ class Savable:
         self.seed = seed
         self._go_back(saved)
         self.started = True
+        self.loads += 1
 
     def _go_back(self, saved):
         """Loads a state that is known to be right."""

@@ -29,9 +29,9 @@ def text(scene: Scene, color: bool | None = None) -> str:
     Args:
         scene: what to write.
         color: whether with colours (24-bit SGR escapes); None: unless the environment has
-            ``NO_COLOR`` (no-color.org).
+            ``NO_COLOR``, not empty (no-color.org).
     """
-    color = "NO_COLOR" not in os.environ if color is None else color
+    color = not os.environ.get("NO_COLOR") if color is None else color
     cells: dict[tuple[int, int], list[int]] = {}
     for slot in np.flatnonzero(scene.alive).tolist():
         cells.setdefault((int(scene.row[slot]), int(scene.col[slot])), []).append(slot)

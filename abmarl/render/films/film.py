@@ -5,8 +5,10 @@ Frames go through a pipe one by one, so that a long film needs no more memory th
 
 import contextlib
 import errno
+import os
 import subprocess
 import tempfile
+import weakref
 
 import numpy as np
 
@@ -31,8 +33,21 @@ _GIF = [
 ENCODINGS = {".mp4": _MP4, ".gif": _GIF}
 
 
+_running: weakref.WeakSet = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """A forked process has the pipe too: while it is open there the encoder sees no end of it."""
+    for film in list(_running):
+        film.leave()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 class Film:
-    """A running encoder; starts with the first frame.
+    """A running encoder; starts with the first frame. It belongs to the process that started it.
 
     Args:
         file: where to write.
@@ -87,6 +102,15 @@ class Film:
             self._process.stdin.close()
             self._process.wait()
             self._log.close()
+            _running.discard(self)
+
+    def leave(self) -> None:
+        """Forget the encoder, which goes on for another process."""
+        self._process.stdin.close()
+        self._process.returncode = 0  # nobody here waits for it
+        self._log.close()
+        self._process, self._rest = None, memoryview(b"")
+        _running.discard(self)
 
     def _start(self, height: int, width: int) -> None:
         command = [self._program, "-y", "-hide_banner", "-loglevel", "error"]
@@ -102,6 +126,7 @@ class Film:
             bufsize=0,
             start_new_session=True,  # Ctrl-C in the terminal must not reach the encoder
         )
+        _running.add(self)
 
     def _pour(self) -> None:
         try:

@@ -1,5 +1,6 @@
 """Frames to a film or a picture."""
 
+import atexit
 import io
 import os
 from pathlib import Path
@@ -19,6 +20,8 @@ class FrameWriter:
 
     A context manager; an exception or Ctrl-C in the middle leaves a file with the frames so far.
     The file appears under its name when it is finished, an earlier one is replaced only then.
+    One that was not closed is closed when Python exits.
+    A process that was forked in the middle cannot add to it and leaves it to its parent.
     To film a simulation use a `Recorder`, which makes the frames too.
 
         with FrameWriter("battle.mp4", fps=10) as film:
@@ -50,6 +53,7 @@ class FrameWriter:
         self._shape: tuple[int, ...] | None = None
         self._last: np.ndarray | None = None
         self._closed = self._kept = False
+        self._owner = os.getpid()
         self._image = load("PIL.Image") if suffix == ".png" else None
         self._file = PartialFile(self.path)
         try:
@@ -57,6 +61,8 @@ class FrameWriter:
         except BaseException:
             self._file.discard()
             raise
+        # Without a with-statement an exception may pass the call of close by.
+        atexit.register(self.close)
 
     @property
     def kept(self) -> bool:
@@ -76,9 +82,15 @@ class FrameWriter:
             frame: uint8 [height, width, 3], all of one size.
 
         Raises:
-            ValueError: not such an array, of another size than the first, or after `close`.
+            ValueError: not such an array, of another size than the first, after `close`, or in a
+                forked process.
             OSError: the file cannot be written, for example because the disk is full.
         """
+        if self._owner != os.getpid():
+            raise ValueError(
+                f"the recording of {self.path} belongs to the process that this one was forked "
+                "from: make one of its own here"
+            )
         if self._closed:
             raise ValueError(f"the recording of {self.path} is closed")
         frame = np.asarray(frame)
@@ -100,9 +112,10 @@ class FrameWriter:
 
     def close(self) -> None:
         """Finish the file. Without a frame there is none, and an earlier one stays."""
-        if self._closed:
+        if self._closed or self._owner != os.getpid():
             return
         self._closed = True
+        atexit.unregister(self.close)
         try:
             try:
                 self._finish()

@@ -106,12 +106,13 @@ class Keyboard:
     def orders(self) -> dict[str, Order]:
         """What everybody shall do in this step, by the keys of now; in real time."""
         pressed = [*self._held, *(name for name in self._tapped if name not in self._held)]
-        found = {}
+        cell, found = self._clicked, {}
         for agents, keys in self._people:
-            use = keys.use in pressed or self._clicked is not None
             for name in agents:
                 way = self._way(name, keys, pressed)
-                found[name] = Order(way, use, self._clicked)
+                # A click means those who can aim at the cell, nobody else.
+                aims = cell is not None and self.show.game.pilots[name].reaches(cell)
+                found[name] = Order(way, aims or keys.use in pressed, cell if aims else None)
         self._tapped.clear()
         self._clicked = None
         return found

@@ -202,7 +202,8 @@ def _colors(runs: Sequence[Run], groups: list[str]) -> dict[str, tuple[float, ..
         asked = next((run.colors[name] for run in runs if name in run.colors), f"C{k}")
         color = tuple(part / 255 for part in rgb(asked))
         if color in found.values():
-            color = tuple(part / 255 for part in rgb(f"C{k}"))
+            cycle = [tuple(part / 255 for part in rgb(f"C{k + more}")) for more in range(10)]
+            color = next((one for one in cycle if one not in found.values()), color)
         found[name] = color
     return found
 

@@ -30,8 +30,7 @@ class Clip:
     def __init__(self, show: ReplayShow, path: str | os.PathLike, fps: float):
         self.show = show
         self._strip = Rewards(show)
-        store = show.replay.vec.store
-        self._size = picture_size(store.rows, store.cols)
+        self._size = _size_for(show)
         self._film = FrameWriter(path, fps)
 
     def take(self, moment: int) -> np.ndarray:
@@ -53,3 +52,17 @@ class Clip:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._film.close()
+
+
+def _size_for(show: ReplayShow) -> tuple[int, int]:
+    """Room for the world, and from a mismatch on for what every agent saw."""
+    store, replay = show.replay.vec.store, show.replay
+    width, height = picture_size(store.rows, store.cols)
+    if replay.mismatch is not None:
+        now = show.moment
+        show.go(replay.good)
+        tiles = show.scene(replay.world)
+        show.go(now)
+        wide, high = picture_size(tiles.rows, tiles.cols)
+        width, height = max(width, wide), max(height, high)
+    return width, height

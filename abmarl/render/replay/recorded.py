@@ -57,7 +57,7 @@ def tiles(
         for k in range(len(group.ids)):
             seen = {key: np.asarray(column[k]) for key, column in observations[name].items()}
             found = window_of(seen)
-            window = np.array([[group.encoding or 0]]) if found is None else found[1]
+            window = _window(group.encoding or 0, found)
             windows.append((name, k, window if active[name][k] else np.full_like(window, _BETWEEN)))
     height, width = (max(window.shape[side] for _, _, window in windows) + 1 for side in (0, 1))
     across = math.ceil(math.sqrt(len(windows) * height / width))
@@ -93,3 +93,12 @@ def tiles(
         title=title,
     )
     return Tiles(scene, owner)
+
+
+def _window(encoding: int, found: tuple[str, np.ndarray] | None) -> np.ndarray:
+    """What an agent with an encoding saw, as encodings; an agent that saw nothing is alone."""
+    if found is None:
+        return np.array([[encoding]])
+    channel, labels = found
+    # There -1 is the agent itself, not what is out of bounds.
+    return np.where(labels == -1, encoding, labels) if channel == "absolute_encoding" else labels

@@ -1,5 +1,6 @@
 """Rollouts that are played back, forwards and backwards."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from abmarl.render.viewer.shows import Observed, Show
 from abmarl.rollout.columns import Rollout
 from abmarl.rollout.replay import Mismatch, Replay
 
+Check = contextlib.AbstractContextManager[Callable[[int], None] | None]
+
 
 class ReplayShow(Show):
     """Plays a rollout back; for a `Viewer` with a `ReplayDesk` as hands.
@@ -23,7 +26,8 @@ class ReplayShow(Show):
         world: which world is shown first.
         title: text for the score line.
         on_check: called with a `Replay` before it is checked, when a world is shown for the first
-            time; returns what is called with every moment that was compared, or None.
+            time; returns a context manager to check it in, which gives what is called with every
+            moment that was compared, or None.
         on_mismatch: called once for every world that does something else than was recorded.
 
     Attributes:
@@ -39,11 +43,12 @@ class ReplayShow(Show):
 
     def __init__(
         self, sim: Any, rollout: Rollout, world: int = 0, title: str = "",
-        on_check: Callable[[Replay], Callable[[int], None] | None] | None = None,
+        on_check: Callable[[Replay], Check] | None = None,
         on_mismatch: Callable[[Mismatch], None] | None = None,
     ):  # fmt: skip
         self._sim, self.rollout, self._title = sim, rollout, title
-        self._on_check, self._on_mismatch = on_check, on_mismatch
+        self._on_check = on_check or (lambda replay: contextlib.nullcontext())
+        self._on_mismatch = on_mismatch
         self.num_worlds = rollout.num_envs
         self.moment = 0
         self.backwards = False
@@ -116,7 +121,8 @@ class ReplayShow(Show):
 
     def _open(self, world: int) -> ReplayedWorld:
         replay = Replay(self._sim, self.rollout, world)
-        replay.check(self._on_check(replay) if self._on_check is not None else None)
+        with self._on_check(replay) as on_moment:
+            replay.check(on_moment)
         if replay.mismatch is not None and world not in self._told:
             self._told.add(world)
             if self._on_mismatch is not None:

@@ -1,6 +1,8 @@
 """Who is to be drawn and how: what scenes of one simulation share."""
 
+import math
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -70,7 +72,8 @@ class Cast:
             int [N], the number of every agent's look, and the different looks.
 
         Raises:
-            ValueError: an agent has an unknown colour.
+            ValueError: an agent has an unknown colour, or a size that is no number.
+            TypeError: an agent's colour is neither text nor a sequence.
         """
         keys = list(map(_look_of, self.agents))
         if not self._keys or not _same(keys, self._keys):
@@ -104,6 +107,12 @@ class Cast:
                 for number, slots in members.items()
                 if not all(self._is_wall(slot) for slot in slots)
             }
+            # A group that is several teams names none of them.
+            common = {name for name, count in Counter(names.values()).items() if count > 1}
+            names = {
+                number: f"team {number}" if name in common else name
+                for number, name in names.items()
+            }
             self._teams = team.tobytes(), names
         return self._teams[1]
 
@@ -121,16 +130,27 @@ class Cast:
         looks: list[Look] = []
         of_agent = np.empty(len(keys), dtype=np.intp)
         for slot, (shape, color, size) in enumerate(keys):
-            key = shape, color if isinstance(color, str) else tuple(color), size
+            plain = color if isinstance(color, str) or not np.iterable(color) else tuple(color)
+            key = shape, plain, size
             number = numbers.get(key)
             if number is None:
                 try:
-                    looks.append(Look(shape, rgb(key[1]), float(size)))
-                except ValueError as error:
-                    raise ValueError(f"agent {self.ids[slot]!r}: {error}") from None
+                    looks.append(Look(shape, rgb(plain), _area(size)))
+                except (ValueError, TypeError) as error:
+                    raise type(error)(f"agent {self.ids[slot]!r}: {error}") from None
                 number = numbers[key] = len(looks) - 1
             of_agent[slot] = number
         return of_agent, tuple(looks)
+
+
+def _area(size: Any) -> float:
+    try:
+        area = float(size)
+    except (ValueError, TypeError):
+        area = math.nan
+    if not math.isfinite(area):
+        raise ValueError(f"render_size is {size!r}, but must be a number of points squared")
+    return area
 
 
 def _same(keys: Sequence[tuple], others: Sequence[tuple]) -> bool:

@@ -112,15 +112,15 @@ class VectorEpisode(_Episode):
         super().__init__()
         self.vec, self.world = vec, world
         self.sim, self.number = vec.part_of(world)
-        self._starts, self._last = 0, -1
+        self._starts, self._last, self._loads = 0, -1, vec.loads
 
     @property
     def starts(self) -> int:
         """A number that changes when another episode begins; ask after every step."""
-        length = self.step
-        if length < self._last or length == 0:
+        length, loads = self.step, self.vec.loads
+        if length < self._last or length == 0 or loads != self._loads:
             self._starts += 1
-        self._last = length
+        self._last, self._loads = length, loads
         return self._starts
 
     @property
@@ -133,9 +133,14 @@ class VectorEpisode(_Episode):
         return float(self.vec.episodes.returns[self.world, slot])
 
     def action(self, slot: int) -> dict[str, Any]:
-        """An agent's last action by channel; {} if it has not acted."""
+        """An agent's last action by channel; {} if it has not acted in the last step.
+
+        The arrays have entries of agents that are out too, which mean nothing.
+        """
         name, k = self._place(slot)
-        if name is None or self.step == 0:
+        episodes, at = self.vec.episodes, (self.world, slot)
+        acted = episodes.alive[at] or episodes.terminated[at] or episodes.truncated[at]
+        if name is None or self.step == 0 or not acted:
             return {}
         views = self.vec.channels.action_views[name]
         forms = {key: self.sim.actors[key].form(slot) for key in views}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_METHODS = ("reset", "step", "get_reward", "get_outputs")
+_METHODS = ("reset", "step", "get_reward", "get_outputs", "load_state_dict")
 
 
 class Ledger:
@@ -11,7 +11,7 @@ class Ledger:
     A simulation that nobody watches has no ledger and does nothing for it.
 
     Attributes:
-        starts: episodes that have begun since.
+        starts: episodes that have begun since, and states that were loaded.
         steps: steps of the running episode, those before the first look left out.
         returns: id to the rewards that were read in the running episode.
         actions: id to the last action of the running episode.
@@ -43,6 +43,10 @@ class Ledger:
         """An episode has begun."""
         self.starts += 1
         self._clear()
+
+    def load_state_dict(self, result: Any, state: dict[str, Any], **kwargs: Any) -> None:
+        """The simulation is somewhere else: what was counted does not belong there."""
+        self.reset(result)
 
     def step(self, result: Any, action_dict: dict[str, Any], **kwargs: Any) -> None:
         """Agents have acted."""

@@ -40,12 +40,12 @@ class Commands:
 
     def slower(self) -> None:
         """Half as fast."""
-        self.speed = max(self.speed / 2, _SLOWEST)
+        self.speed = max(self.speed / 2, min(_SLOWEST, self.speed))
         self._due = time.perf_counter()
 
     def faster(self) -> None:
         """Twice as fast."""
-        self.speed = min(self.speed * 2, _FASTEST)
+        self.speed = min(self.speed * 2, max(_FASTEST, self.speed))
         self._due = time.perf_counter()
 
     def reset(self) -> None:

@@ -7,6 +7,7 @@ from abmarl.render.viewer.controls import key_name
 
 pygame = load("pygame")
 
+_BUTTONS = (1, 2, 3)  # the higher ones are the wheel once more
 _CLICK = 4  # pixels that the mouse may move between press and release
 
 
@@ -36,15 +37,17 @@ class Gestures:
         elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
             self._key(key_name(event), event.type == pygame.KEYDOWN)
         elif event.type == pygame.MOUSEWHEEL:
+            if not event.y:  # sideways
+                return
             self._viewer.view.zoom(event.y, *self._mouse)
             self._viewer.following = False
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button in (1, 2, 3):
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button in _BUTTONS:
             self._press(event.pos, event.button)
         elif event.type == pygame.MOUSEMOTION:
             self._mouse = event.pos
             self._drag(event)
             return
-        elif event.type == pygame.MOUSEBUTTONUP:
+        elif event.type == pygame.MOUSEBUTTONUP and event.button in _BUTTONS:
             self._release(event.pos, event.button)
         self._viewer.stale = True
 

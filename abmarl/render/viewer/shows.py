@@ -135,7 +135,8 @@ class SimulationShow(Show):
         if hasattr(self.cast.agents[slot], "action_space"):
             lines.append(("reward", f"{episode.reward(slot):.4g} so far"))
             words = action_words(episode.actors, slot, episode.action(slot))
-            lines.append(("last action", ", ".join(words) or "none yet"))
+            if words or scene.alive[slot]:
+                lines.append(("last action", ", ".join(words) or "none yet"))
         return lines
 
     def sight(self, world: int, slot: int) -> Sight | None:

@@ -25,6 +25,7 @@ import numpy as np
 from abmarl.extras import load
 from abmarl.render.drawing.layout import SCORE_HEIGHT, picture_size
 from abmarl.render.drawing.surface import pixels_of
+from abmarl.render.scenes.scene import Scene
 from abmarl.render.viewer.canvas import Canvas
 from abmarl.render.viewer.commands import Commands
 from abmarl.render.viewer.gestures import Gestures
@@ -79,6 +80,7 @@ class Viewer(Commands):
         self.hands, self.strips = hands, list(strips)
         self.speed, self.paused = float(speed), paused
         self.chosen: int | None = None
+        self._drawn: tuple[int, str] | None = None  # who was chosen in the last picture
         self.following = self.helping = self.closed = False
         scene = show.scene(world)
         below = SCORE_HEIGHT + sum(strip.height for strip in self.strips)
@@ -183,14 +185,24 @@ class Viewer(Commands):
     def draw(self, surface: Any) -> None:
         """Draw all of the window on a pygame surface."""
         scene = self.show.scene(self.world)
-        if self.chosen is not None and self.chosen >= len(scene.ids):
-            self.chosen = None
+        self._let_go(scene)
         if (scene.rows, scene.cols) != (self.view.rows, self.view.cols):
             self.view = MapView(scene.rows, scene.cols, self.view.size)
         self.view.resize(self.canvas.map_rect(surface.get_size()).size)
         if self.following and self.chosen is not None:
             self.view.center(int(scene.row[self.chosen]), int(scene.col[self.chosen]))
         self.canvas.draw(surface, scene)
+
+    def _let_go(self, scene: Scene) -> None:
+        """Nobody is chosen any more where the number means somebody else than before."""
+        slot, before = self.chosen, self._drawn
+        if slot is not None and (
+            slot >= len(scene.ids)
+            or (before is not None and before[0] == slot and before[1] != scene.ids[slot])
+        ):
+            self.chosen = None
+            self.following = False
+        self._drawn = None if self.chosen is None else (self.chosen, scene.ids[self.chosen])
 
     def picture(self) -> np.ndarray:
         """What the window shows: uint8 [height, width, 3]. Needs no window."""

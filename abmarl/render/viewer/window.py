@@ -2,13 +2,14 @@
 
 import os
 import sys
+import weakref
 from typing import Any
 
 from abmarl.extras import load
 
 pygame = load("pygame")
 
-_open_windows: set = set()
+_open_windows: weakref.WeakSet = weakref.WeakSet()
 
 # What SDL falls back to when there is no screen; nobody sees anything on them.
 _BLIND = ("dummy", "offscreen")
