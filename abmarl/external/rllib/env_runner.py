@@ -36,6 +36,7 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
     def __init__(self, config: Any, **kwargs: Any) -> None:
         self.scores: Scores | None = None
         self.module = None
+        self._times_made = 0
         # Ray sets this for actors. In the driver, threads that wait for one another on busy cores
         # make networks of this size ten times slower.
         if not kwargs.get("worker_index") and "OMP_NUM_THREADS" not in os.environ:
@@ -48,7 +49,7 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         if not isinstance(context, EnvContext):
             context = EnvContext(context, worker_index=self.worker_index)
         self.setting = context[KEY]
-        self.env = Worlds(self.setting, self._seed)
+        self.env = Worlds(self.setting, self._seed_of_worlds())
         self.num_envs = self.env.num_envs
         self._mapping_fn = None
         self._map_agents()
@@ -64,6 +65,14 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
                 "env_context": context,
             },
         )
+
+    def _seed_of_worlds(self) -> int | None:
+        """The seed of this env runner; another one each time that worlds are made anew."""
+        made, self._times_made = self._times_made, self._times_made + 1
+        if self._seed is None or not made:
+            return self._seed
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(made,))
+        return int(sequence.generate_state(1)[0])
 
     def make_module(self) -> None:
         """Make the modules, in evaluation mode: to switch there and back is as slow as to act."""
@@ -119,8 +128,8 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         return self._builder.build(rows, story)
 
     def _begin(self) -> None:
-        """Start all worlds anew; those of the first time are seeded."""
-        self._try_env_reset(seed=self._seed if self._needs_initial_reset else None)
+        """Start all worlds anew; their random streams, seeded when they were made, go on."""
+        self._try_env_reset()
         self.scores.begin()
         self._ids = [uuid.uuid4().hex for _ in range(self.num_envs)]
         self._needs_initial_reset = False
