@@ -18,8 +18,10 @@ from ray.rllib.policy.policy import PolicySpec
 from abmarl.examples import MultiCorridor, predator_prey_resources
 from abmarl.external.rllib import BatchedEnvRunner, batched
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints
+from abmarl.external.rllib.setting import StockEnv
 from abmarl.gridworld import SmartGridWorldSimulation
-from tests.external.probes import skirmish
+from abmarl.managers import AllStepManager
+from tests.external.probes import corridor, skirmish
 from tests.gridworld.small import build, fighter
 
 
@@ -32,6 +34,10 @@ class ByHand(SmartGridWorldSimulation):
 
     def step(self, action_dict, **kwargs):
         """Nothing happens."""
+
+
+def at_the_end(**kwargs):
+    """A callback. RLlib calls it, as the random actions will have it, in some runs of the tests."""
 
 
 def base():
@@ -146,7 +152,7 @@ REFUSED = {
         "ActionMaskingTorchRLModule",
     ),
     "masks, callbacks": (
-        lambda: batched(base().callbacks(on_episode_end=print), skirmish, masks=True),
+        lambda: batched(base().callbacks(on_episode_end=at_the_end), skirmish, masks=True),
         ValueError,
         "masks=True needs the batched env runner, and the config has a callback on_episode_end",
     ),
@@ -182,7 +188,7 @@ LEFT_TO_RLLIB = {
         "the config has env-to-module connectors of its own",
     ),
     "callbacks": (
-        lambda: base().callbacks(on_episode_end=print),
+        lambda: base().callbacks(on_episode_end=at_the_end),
         "the config has a callback on_episode_end",
     ),
     "mapping": (
@@ -210,6 +216,19 @@ def test_left_to_the_runner_of_rllib(case, capsys):
         num_timesteps=8, random_actions=case != "recurrent"
     )
     assert {len(one) for one in episodes} <= {1, 2, 3, 4, 5}
+
+
+def test_single_worlds_do_not_start_alike():
+    sim = corridor(40)
+    AllStepManager(sim).reset(seed=1)
+    config = batched(base(), sim, num_envs=2)
+    one, other = (StockEnv(config.env_config) for _ in "ab")
+    starts = [tuple(env.reset()[0]["walker"]) for env in (one, other) for _ in range(3)]
+    assert starts[:3] != starts[3:]
+    # RLlib gives the seed anew before it samples whole episodes.
+    again = [tuple(one.reset(seed=5)[0]["walker"]) for _ in range(4)]
+    assert len(set(again)) > 1
+    assert again == [tuple(other.reset(seed=5)[0]["walker"]) for _ in range(4)]
 
 
 def test_large_actions_become_several_choices():
