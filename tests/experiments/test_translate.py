@@ -228,6 +228,17 @@ def test_batches(tmp_path):
     assert plan.lines == ["batched='episodes' -> 64 worlds at once per env runner"]
 
 
+def test_a_simulation_that_managers_share(tmp_path):
+    path = tmp_path / "shared.py"
+    path.write_text(NEW.format(more=TEAMS, experiment="", call="").replace(
+        "AllStepManager(team_battle())", "AllStepManager(sim)"
+    ).replace("def config", "sim = team_battle()\n\ndef config"))  # fmt: skip
+    made = read(path)
+    apply_settings(made, ["num_envs_per_worker=2", "num_workers=0"])
+    with pytest.raises(ExperimentError, match="2 simulations per worker, but the creator returns"):
+        translate(made)
+
+
 @pytest.mark.parametrize(
     ("settings", "more", "message"),
     [
