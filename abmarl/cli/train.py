@@ -79,7 +79,10 @@ def train(
         if results is not None:
             results.checkpoint()
             settings = [*results.about.get("set", []), *settings]
-        experiment = read(file if file is not None else results.experiment)
+        if file is not None:
+            experiment = read(file)
+        else:
+            experiment = read(results.experiment, results.about.get("source"))
         apply_settings(experiment, settings)
         if not wants_traceback():
             hush()

@@ -1,5 +1,8 @@
 """Experiment files as they are read: no Ray, and one line on what is wrong."""
 
+import shutil
+import sys
+
 import pytest
 
 from abmarl.experiments.execute import ExperimentError
@@ -74,6 +77,22 @@ def test_files_that_are_not_there(tmp_path):
         read(tmp_path / "no.py")
     with pytest.raises(ExperimentError, match="is a folder, not a Python file"):
         read(tmp_path)
+
+
+def test_a_copy_finds_the_neighbours_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("there", "copies"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "there" / "walk_neighbour.py").write_text("title = 'Beside'\n")
+    file, copy = tmp_path / "there" / "e.py", tmp_path / "copies" / "e.py"
+    file.write_text(
+        "from walk_neighbour import title\n"
+        f"params = {{'experiment': {{'title': title, {CREATOR}}}, 'config': {{}}}}\n"
+    )
+    shutil.copy(file, copy)
+    with pytest.raises(ExperimentError, match="No module named 'walk_neighbour'"):
+        read(copy)
+    assert read(copy, source=file).title == "Beside"
 
 
 def test_creators_that_fail(tmp_path):
