@@ -1,6 +1,7 @@
 """The folder of a training run: where it is, and what is in it."""
 
 import csv
+import itertools
 import json
 import os
 import shutil
@@ -34,6 +35,27 @@ def base_folder(local_dir: Any = None) -> Path:
     return Path(local_dir).expanduser().absolute() / "abmarl_results"
 
 
+def new_folder(base: Path, name: str) -> Path:
+    """Make the folder ``<name>_<date>_<time>``, with a number where that is there already.
+
+    Args:
+        base: folder to make it in, which is made too.
+        name: what it begins with.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    base.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    for count in itertools.count(1):
+        folder = base / (f"{name}_{stamp}" if count == 1 else f"{name}_{stamp}-{count}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+
+
 class Results:
     """A results folder.
 
@@ -57,17 +79,9 @@ class Results:
         Raises:
             OSError: the folder cannot be made or written to.
         """
-        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
         plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in title)
-        for count in range(1, 1000):
-            folder = base / (f"{plain}_{stamp}" if count == 1 else f"{plain}_{stamp}-{count}")
-            try:
-                folder.mkdir(parents=True)
-                break
-            except FileExistsError:
-                continue
-        results = cls(folder)
-        shutil.copy(experiment, folder)
+        results = cls(new_folder(base, plain))
+        shutil.copy(experiment, results.folder)
         results.remember(
             title=title, experiment=os.path.basename(experiment), source=str(experiment), **about
         )
