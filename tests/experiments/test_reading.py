@@ -129,6 +129,26 @@ def test_settings_from_outside(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [("false", False), ("True", True), ("none", None), ("1e-3", 0.001), ("falsehood", "falsehood"),
+     ("{[]: 1}", "{[]: 1}")],
+)  # fmt: skip
+def test_values_from_outside(tmp_path, text, value):
+    experiment = read(write(tmp_path))
+    apply_settings(experiment, [f"explore={text}"])
+    assert experiment.config["explore"] == value
+    assert type(experiment.config["explore"]) is type(value)
+
+
+def test_a_title_is_a_text(tmp_path):
+    experiment = read(write(tmp_path))
+    apply_settings(experiment, ["experiment.title=1e3"])
+    assert experiment.title == "1e3"
+    with pytest.raises(ExperimentError, match="the title must not be empty"):
+        apply_settings(experiment, ["experiment.title="])
+
+
+@pytest.mark.parametrize(
     ("setting", "message"),
     [
         ("lr", "--set lr: write --set key=value"),
