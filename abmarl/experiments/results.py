@@ -177,6 +177,22 @@ class Results:
                     found.update((key, float(value)) for key, value in row.items() if value)
         return found
 
+    def forget_after(self, iteration: int) -> None:
+        """Take the iterations that were logged after one out of the log: they come again.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        path = self.folder / PROGRESS_FILE
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with path.open(newline="", encoding="utf-8") as file:
+            columns, *rows = csv.reader(file)
+        which = columns.index("training_iteration")
+        kept = [row for row in rows if int(row[which]) <= iteration]
+        if len(kept) < len(rows):
+            replace_rows(path, [columns, *kept])
+
     def _check_ray(self) -> None:
         made = self.about.get("ray")
         if made is None:
@@ -187,6 +203,18 @@ class Results:
                 f"{self.folder.name} was trained with Ray {made}, here is {here}: "
                 f"pip install 'ray[rllib]=={made}', or train anew"
             )
+
+
+def replace_rows(path: Path, rows: list[list[str]]) -> None:
+    """Write a CSV file anew: beside, and then renamed.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    partial = path.with_suffix(".part")
+    with partial.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    os.replace(partial, path)
 
 
 def earlier(base: Path) -> list[Results]:
