@@ -37,6 +37,8 @@ def install(
     from ray.tune.registry import register_env
 
     config = plan.config
+    for policy_id in policies.unused:
+        plan.lines.append(f"policy {policy_id!r}: is left out, no agent is mapped to it")
     if isinstance(to_train, list | tuple | set):
         for policy_id in to_train:
             if policy_id not in policies.spaces:
@@ -63,7 +65,6 @@ def install(
             algorithm_config_overrides_per_module={
                 policy_id: type(config).overrides(**_renamed(settings, policy_id, config))
                 for policy_id, settings in policies.settings.items()
-                if policy_id in policies.spaces
             }
         )
     if policies.modules:

@@ -96,6 +96,13 @@ def test_without_multiagent_all_share_a_policy(tmp_path):
     assert config.is_multi_agent
 
 
+def test_a_policy_of_nobody_is_told(tmp_path):
+    multiagent = "'policies': ['walker', 'idle'], 'policy_mapping_fn': lambda one: 'walker'"
+    plan = plan_of(tmp_path, multiagent=multiagent)
+    assert list(plan.config.policies) == ["walker"]
+    assert "policy 'idle': is left out, no agent is mapped to it" in plan.lines
+
+
 def test_settings_of_a_policy(tmp_path):
     multiagent = "'policies': {'walker': (None, None, None, {'lr': 0.5, 'num_sgd_iter': 2})}"
     config = plan_of(tmp_path, multiagent=multiagent, algorithm="PPO").config
@@ -247,6 +254,8 @@ def test_a_simulation_that_managers_share(tmp_path):
          "maps agent 'agent0' to 'b'; the policies are 'a'"),
         ([], ".api_stack(enable_rl_module_and_learner=False, "
              "enable_env_runner_and_connector_v2=False)", "asks for RLlib's old API stack"),
+        (["experiment.batched=True"], ".environment('mine')",
+         "has an environment of its own, which cannot be run in batches"),
     ],
 )  # fmt: skip
 def test_configs_that_are_wrong(tmp_path, settings, more, message):
