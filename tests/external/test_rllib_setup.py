@@ -1,5 +1,6 @@
 """What `batched` does to a config, what it refuses, and what it leaves to RLlib's own runner."""
 
+import random
 import subprocess
 import sys
 
@@ -199,6 +200,13 @@ LEFT_TO_RLLIB = {
             ),
         ),
         "its policy_mapping_fn needs the episode",
+    ),
+    "lots": (
+        lambda: base().multi_agent(
+            policies={"even", "odd"},
+            policy_mapping_fn=lambda agent_id, episode, **_: random.choice(["even", "odd"]),
+        ),
+        "its policy_mapping_fn says something else each time",
     ),
 }  # fmt: skip
 

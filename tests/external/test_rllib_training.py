@@ -174,6 +174,25 @@ def test_checkpoint_goes_on_as_without_it(build, tmp_path, mode):
     np.testing.assert_equal(*runs)
 
 
+def test_worlds_of_remote_env_runners_when_the_local_one_has_some(build, tmp_path):
+    made = config(runners=1)
+    algo = build(made.env_runners(create_env_on_local_worker=True))
+    algo.train()
+    algo.save_to_path(tmp_path)
+
+    def remote():
+        (found,) = algo.env_runner_group.foreach_env_runner(
+            lambda runner: runner.save_worlds(), local_env_runner=False
+        )
+        return found[1]
+
+    before = remote()
+    algo.train()
+    algo.restore_from_path(tmp_path)
+    assert remote()["ids"] == before["ids"]
+    np.testing.assert_equal(remote()["vec"], before["vec"])
+
+
 def test_a_new_mapping_of_agents_to_policies(build):
     algo = build(config())
     algo.train()
