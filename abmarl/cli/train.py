@@ -111,6 +111,7 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
             else:
                 run = Run(plan, results)
                 run.restore(*results.checkpoint())
+                results.remember(**{**results.about, "set": settings})
                 print(f"going on after iteration {run.iteration}")
             try:
                 print(f"results go to {run.results.folder}", flush=True)

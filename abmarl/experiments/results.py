@@ -119,10 +119,16 @@ class Results:
             raise ExperimentError(f"{self.folder / RUN_FILE} is damaged: {error}") from error
 
     def remember(self, **about: Any) -> None:
-        """Write down what is to be remembered, with the versions."""
+        """Write down what is to be remembered, with the versions.
+
+        Raises:
+            OSError: the disk is full; what was remembered before still is.
+        """
         about = {"format": FORMAT, "abmarl": __version__, **about}
         text = json.dumps(about, indent=2, default=str) + "\n"
-        (self.folder / RUN_FILE).write_text(text, encoding="utf-8")
+        partial = (self.folder / RUN_FILE).with_suffix(".part")
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, self.folder / RUN_FILE)
 
     @property
     def experiment(self) -> Path:

@@ -1,5 +1,6 @@
 """``abmarl train`` and what uses its results, as real processes on a real Ray."""
 
+import json
 import os
 import re
 import shutil
@@ -214,6 +215,8 @@ def test_going_on(at_home, home, tmp_path):
     episodes = columns[0].index("env_runners/num_episodes_lifetime")
     assert columns[4][0] == "4"
     assert float(columns[4][episodes]) > float(columns[3][episodes])
+    # Whoever loads the results has the settings too.
+    assert json.loads((folder / "run.json").read_text())["set"] == ["stop.training_iteration=4"]
 
 
 def test_a_policy_that_does_not_fit_any_more(at_home, home, tmp_path):
