@@ -82,6 +82,22 @@ def test_a_policy_that_plays_nobody_yet():
     assert config.policies["later"].action_space == config.policies["r"].action_space
 
 
+def test_policies_have_the_same_order_in_every_process():
+    names = {"r", "b", *"klmnop"}
+    config = base().multi_agent(policies=names, policy_mapping_fn=by_first_letter)
+    assert list(batched(config, skirmish, num_envs=2).policies) == sorted(names)
+
+
+def test_the_number_of_worlds_can_be_changed():
+    config = batched(base(), skirmish, num_envs=5).evaluation(
+        evaluation_config={"num_envs_per_env_runner": 2}
+    )
+    assert BatchedEnvRunner(config=config).num_envs == 5
+    runner = BatchedEnvRunner(config=config.get_evaluation_config_object())
+    assert runner.num_envs == 2
+    assert len(runner.sample(num_timesteps=6)) == 2
+
+
 REFUSED = {
     "config": (lambda: batched({}, skirmish), TypeError, "must be an AlgorithmConfig.*got dict"),
     "mode": (lambda: batched(base(), skirmish, mode="rows"), ValueError, "mode must be 'episodes'"),

@@ -158,11 +158,16 @@ def _one_world(setting: Setting) -> Worlds:
 
 
 def _specs(policies: Any) -> dict[str, PolicySpec]:
+    """The policies by id, in the order of their ids.
+
+    Sets, and what RLlib makes of them, have another order in each process, and one seed would lead
+    to different networks.
+    """
     if not isinstance(policies, dict):
         policies = dict.fromkeys(policies)
     return {
         key: spec if isinstance(spec, PolicySpec) else PolicySpec(*(spec or ()))
-        for key, spec in policies.items()
+        for key, spec in sorted(policies.items(), key=lambda item: item[0])
     }
 
 

@@ -49,7 +49,9 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         if not isinstance(context, EnvContext):
             context = EnvContext(context, worker_index=self.worker_index)
         self.setting = context[KEY]
-        self.env = Worlds(self.setting, self._seed_of_worlds())
+        # As the config says now: evaluation may ask for another number.
+        wanted = self.config.num_envs_per_env_runner
+        self.env = Worlds(self.setting, self._seed_of_worlds(), wanted)
         self.num_envs = self.env.num_envs
         self._mapping_fn = None
         self._map_agents()
