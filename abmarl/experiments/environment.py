@@ -11,7 +11,7 @@ from abmarl.sim.agents import is_agent
 MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
 
 from abmarl.experiments.codec import Codec  # noqa: E402 - after the message about a missing Ray
-from abmarl.external.rllib.first_seed import FirstSeed  # noqa: E402
+from abmarl.external.rllib.seeds import FirstSeed  # noqa: E402
 
 
 class ConvertedEnv(MultiAgentEnv):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -229,8 +230,12 @@ def test_remote_env_runners_and_a_killed_one(build, tmp_path):
     (pid,) = algo.env_runner_group.foreach_env_runner(
         lambda runner: os.getpid(), local_env_runner=False
     )
+    (seed,) = algo.env_runner_group.foreach_env_runner(
+        lambda runner: runner.env.vec.seed, local_env_runner=False
+    )
     os.kill(pid, signal.SIGKILL)
-    for _ in range(20):
+    fresh, deadline = pid, time.monotonic() + 300  # iterations are short while nobody samples
+    while time.monotonic() < deadline:
         found = algo.train()
         if found["env_runners"].get("num_env_steps_sampled", 0) >= 256:
             (fresh,) = algo.env_runner_group.foreach_env_runner(
@@ -239,4 +244,9 @@ def test_remote_env_runners_and_a_killed_one(build, tmp_path):
             if fresh != pid:
                 break
     assert fresh != pid
+    assert seed == 2  # that of the config, and 1 for the first env runner
+    (seed,) = algo.env_runner_group.foreach_env_runner(
+        lambda runner: runner.env.vec.seed, local_env_runner=False
+    )
+    assert seed != 2  # its worlds do not come again
     assert ray.is_initialized()

@@ -1,5 +1,6 @@
 """An env runner of RLlib that keeps whole batches of worlds as arrays."""
 
+import itertools
 import os
 import uuid
 from typing import Any
@@ -20,6 +21,7 @@ from abmarl.external.rllib.recorder import Recorder, Rows
 from abmarl.external.rllib.saved_worlds import SavedWorlds
 from abmarl.external.rllib.scores import Scores
 from abmarl.external.rllib.seats import policy_of_agents, seats_of_policies
+from abmarl.external.rllib.seeds import seed_of_worlds
 from abmarl.external.rllib.setting import KEY
 from abmarl.external.rllib.story import Story
 from abmarl.external.rllib.worlds import Worlds
@@ -36,7 +38,7 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
     def __init__(self, config: Any, **kwargs: Any) -> None:
         self.scores: Scores | None = None
         self.module = None
-        self._times_made = 0
+        self._made = itertools.count()
         # Ray sets this for actors. In the driver, threads that wait for one another on busy cores
         # make networks of this size ten times slower.
         if not kwargs.get("worker_index") and "OMP_NUM_THREADS" not in os.environ:
@@ -49,9 +51,8 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         if not isinstance(context, EnvContext):
             context = EnvContext(context, worker_index=self.worker_index)
         self.setting = context[KEY]
-        # As the config says now: evaluation may ask for another number.
-        wanted = self.config.num_envs_per_env_runner
-        self.env = Worlds(self.setting, self._seed_of_worlds(), wanted)
+        seed = seed_of_worlds(self._seed, next(self._made))
+        self.env = Worlds(self.setting, seed, self.config.num_envs_per_env_runner)
         self.num_envs = self.env.num_envs
         self._mapping_fn = None
         self._map_agents()
@@ -67,14 +68,6 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
                 "env_context": context,
             },
         )
-
-    def _seed_of_worlds(self) -> int | None:
-        """The seed of this env runner; another one each time that worlds are made anew."""
-        made, self._times_made = self._times_made, self._times_made + 1
-        if self._seed is None or not made:
-            return self._seed
-        sequence = np.random.SeedSequence(self._seed, spawn_key=(made,))
-        return int(sequence.generate_state(1)[0])
 
     def make_module(self) -> None:
         """Make the modules, in evaluation mode: to switch there and back is as slow as to act."""

@@ -4,9 +4,9 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from abmarl.external.rllib.first_seed import FirstSeed
 from abmarl.external.rllib.multi_agent_env import MultiAgentWrapper
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints
+from abmarl.external.rllib.seeds import FirstSeed
 
 # Where the configuration of an environment holds it.
 KEY = "abmarl"
