@@ -1,7 +1,6 @@
 """``abmarl debug``: play an experiment with random actions and write everything down."""
 
 import shutil
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +39,7 @@ def debug(
     with for_the_user():
         from abmarl.experiments.experiment import read
         from abmarl.experiments.play import has_screen
-        from abmarl.experiments.results import base_folder
+        from abmarl.experiments.results import base_folder, new_folder
         from abmarl.trainers import DebugTrainer
 
         if render and not has_screen():
@@ -52,10 +51,8 @@ def debug(
         manager = experiment.manager()
         tune = experiment.tune
         base = base_folder(tune.get("local_dir") or tune.get("storage_path"))
-        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
-        folder = base / f"{Path(file).stem}_debug_{stamp}"
-        trainer = DebugTrainer(manager, output_dir=folder, seed=seed)
-        folder.mkdir(parents=True)
+        trainer = DebugTrainer(manager, output_dir=base, seed=seed)
+        folder = trainer.output_dir = new_folder(base, f"{Path(file).stem}_debug")
         shutil.copy(file, folder)
     with for_the_user(f"{file}"):
         trainer.train(iterations=episodes, render=render, horizon=steps, seed=seed)

@@ -79,7 +79,10 @@ def train(
         if results is not None:
             results.checkpoint()
             settings = [*results.about.get("set", []), *settings]
-        experiment = read(file if file is not None else results.experiment)
+        if file is not None:
+            experiment = read(file)
+        else:
+            experiment = read(results.experiment, results.about.get("source"))
         apply_settings(experiment, settings)
         if not wants_traceback():
             hush()
@@ -108,6 +111,7 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
             else:
                 run = Run(plan, results)
                 run.restore(*results.checkpoint())
+                results.remember(**{**results.about, "set": settings})
                 print(f"going on after iteration {run.iteration}")
             try:
                 print(f"results go to {run.results.folder}", flush=True)

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import manager_of
 from abmarl.extras import load
@@ -13,6 +11,7 @@ from abmarl.sim.agents import is_agent
 MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
 
 from abmarl.experiments.codec import Codec  # noqa: E402 - after the message about a missing Ray
+from abmarl.external.rllib.seeds import FirstSeed  # noqa: E402
 
 
 class ConvertedEnv(MultiAgentEnv):
@@ -35,18 +34,12 @@ class ConvertedEnv(MultiAgentEnv):
         )
         self.observation_spaces = {k: one.observation_space for k, one in self.codecs.items()}
         self.action_spaces = {k: one.action_space for k, one in self.codecs.items()}
-        self._seeded = False
+        self._seed = FirstSeed()
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[dict, dict]:
-        """Start an episode; without a seed, the first one with a seed of its own.
-
-        A simulation that was made once and sent to several workers would else be the same there.
-        """
-        if seed is None and not self._seeded:
-            seed = int(np.random.SeedSequence().generate_state(1)[0] >> 1)
-        self._seeded = True
-        obs, infos = self.env.reset(seed=seed, options=options)
+        """Start an episode; the seed is treated as `FirstSeed` says."""
+        obs, infos = self.env.reset(seed=self._seed(seed), options=options)
         return self._observed(obs), infos
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:

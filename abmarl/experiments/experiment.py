@@ -66,7 +66,7 @@ class Experiment:
         return manager_of(self.make_sim(), f"{self.path}: what sim_creator returns")
 
 
-def read(path: str | os.PathLike) -> Experiment:
+def read(path: str | os.PathLike, source: str | os.PathLike | None = None) -> Experiment:
     """Read an experiment file, which is executed.
 
     The folder of the file stays on ``sys.path``, so that what it imports from its neighbours is
@@ -74,14 +74,16 @@ def read(path: str | os.PathLike) -> Experiment:
 
     Args:
         path: the file.
+        source: the file that it is a copy of, whose neighbours are not beside the copy.
 
     Raises:
         ExperimentError: there is no such file, it fails, or its ``params`` are not as they should.
     """
     path = os.path.abspath(os.fspath(path))
-    folder = os.path.dirname(path)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    for file in (source, path):
+        folder = os.path.dirname(os.fspath(file)) if file is not None else ""
+        if folder and folder not in sys.path:
+            sys.path.insert(0, folder)
     module = execute(path)
     name = os.path.basename(path)
     if not hasattr(module, "params"):

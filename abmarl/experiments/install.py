@@ -37,6 +37,8 @@ def install(
     from ray.tune.registry import register_env
 
     config = plan.config
+    for policy_id in policies.unused:
+        plan.lines.append(f"policy {policy_id!r}: is left out, no agent is mapped to it")
     if isinstance(to_train, list | tuple | set):
         for policy_id in to_train:
             if policy_id not in policies.spaces:
@@ -63,7 +65,6 @@ def install(
             algorithm_config_overrides_per_module={
                 policy_id: type(config).overrides(**_renamed(settings, policy_id, config))
                 for policy_id, settings in policies.settings.items()
-                if policy_id in policies.spaces
             }
         )
     if policies.modules:
@@ -101,9 +102,8 @@ def _refuse_shared_simulation(creator: EnvCreator, experiment: Experiment, plan:
     evaluated = config.evaluation_interval and not config.evaluation_num_env_runners
     if (config.num_envs_per_env_runner == 1 and not evaluated) or experiment.batched:
         return
-    if creator.make_sim(dict(experiment.env_config)) is not creator.make_sim(
-        dict(experiment.env_config)
-    ):
+    one, other = (creator.make_sim(dict(experiment.env_config)) for _ in range(2))
+    if not _share(one, other):
         return
     name = os.path.basename(experiment.path)
     if config.num_envs_per_env_runner > 1:
@@ -117,6 +117,21 @@ def _refuse_shared_simulation(creator: EnvCreator, experiment: Experiment, plan:
         f"each time;\nmake the simulation inside of the creator, or set "
         f"evaluation_num_env_runners to 1"
     )
+
+
+def _share(one: Any, other: Any) -> bool:
+    """Whether two simulations are the same one, maybe in wrappers and managers of their own."""
+    layers = _layers(one)
+    return any(found is layer for found in _layers(other) for layer in layers)
+
+
+def _layers(made: Any) -> list:
+    """A simulation with all that is wrapped around it, the outermost first."""
+    found: list = []
+    while made is not None and not any(made is layer for layer in found):
+        found.append(made)
+        made = getattr(made, "sim", None)
+    return found
 
 
 def _sample_in_batches(experiment: Experiment, plan: Plan) -> None:

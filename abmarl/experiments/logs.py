@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.experiments.results import PROGRESS_FILE
+from abmarl.experiments.results import PROGRESS_FILE, replace_rows
 
 # The rest of what RLlib reports is about its own parts, as are the times of its connectors.
 KEPT = (
@@ -65,10 +65,7 @@ class Logs:
                 rows = [[*row, *[""] * len(new)] for row in reader] if new else []
                 wider = [*columns, *new]
             if len(wider) > len(columns):
-                partial = self._csv.with_suffix(".part")
-                with partial.open("w", newline="", encoding="utf-8") as file:
-                    csv.writer(file).writerows([wider, *rows])
-                os.replace(partial, self._csv)
+                replace_rows(self._csv, [wider, *rows])
             columns = wider
         start = not self._csv.exists()
         with self._csv.open("a", newline="", encoding="utf-8") as file:

@@ -47,12 +47,14 @@ class Policies:
         mapping: function of an agent's id, the id of its policy.
         settings: policy id -> what is particular to it, keys of an ``AlgorithmConfig``.
         modules: policy id -> the class of its ``RLModule``, where the file gives one.
+        unused: ids of policies that no agent is mapped to; they are in none of the others.
     """
 
     spaces: dict[str, tuple[Any, Any]]
     mapping: Callable[..., str]
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     modules: dict[str, type] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
 
 
 def policies_of(
@@ -99,22 +101,14 @@ def policies_of(
             codecs[agent_id].observation_space, codecs[agent_id].action_space
         )  # fmt: skip
     for policy_id, (policy_class, _, _, settings) in specs.items():
+        if policy_id not in found.spaces:
+            found.unused.append(policy_id)
+            continue
         if policy_class is not None:
             found.modules[policy_id] = _module(policy_class, policy_id, where)
         if settings:
             found.settings[policy_id] = dict(settings)
     return found
-
-
-def check_mapping(config: Any, agents: Mapping[str, Any], where: str) -> None:
-    """Refuse an ``AlgorithmConfig`` that maps an agent to a policy that it does not have.
-
-    Raises:
-        ExperimentError: so it is.
-    """
-    specs = {policy_id: (None, None, None, {}) for policy_id in config.policies}
-    for agent_id in agents:
-        _policy_id(AgentMapping(config.policy_mapping_fn), agent_id, specs, where)
 
 
 def _specs(given: Any, where: str) -> dict[str, tuple[Any, Any, Any, Any]]:

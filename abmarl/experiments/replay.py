@@ -47,7 +47,7 @@ def load_replay(results: Results, checkpoint: int | None = None, noisy: bool = F
     prepare()
     if not noisy:
         hush()
-    experiment = read(results.experiment)
+    experiment = read(results.experiment, results.about.get("source"))
     apply_settings(experiment, results.about.get("set", []))
     manager = experiment.manager()
     config = experiment.config if experiment.old_style else dict(experiment.config.items())

@@ -1,6 +1,7 @@
 """The folder of a training run: where it is, and what is in it."""
 
 import csv
+import itertools
 import json
 import os
 import shutil
@@ -34,6 +35,27 @@ def base_folder(local_dir: Any = None) -> Path:
     return Path(local_dir).expanduser().absolute() / "abmarl_results"
 
 
+def new_folder(base: Path, name: str) -> Path:
+    """Make the folder ``<name>_<date>_<time>``, with a number where that is there already.
+
+    Args:
+        base: folder to make it in, which is made too.
+        name: what it begins with.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    base.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    for count in itertools.count(1):
+        folder = base / (f"{name}_{stamp}" if count == 1 else f"{name}_{stamp}-{count}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+
+
 class Results:
     """A results folder.
 
@@ -57,17 +79,9 @@ class Results:
         Raises:
             OSError: the folder cannot be made or written to.
         """
-        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
         plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in title)
-        for count in range(1, 1000):
-            folder = base / (f"{plain}_{stamp}" if count == 1 else f"{plain}_{stamp}-{count}")
-            try:
-                folder.mkdir(parents=True)
-                break
-            except FileExistsError:
-                continue
-        results = cls(folder)
-        shutil.copy(experiment, folder)
+        results = cls(new_folder(base, plain))
+        shutil.copy(experiment, results.folder)
         results.remember(
             title=title, experiment=os.path.basename(experiment), source=str(experiment), **about
         )
@@ -105,10 +119,16 @@ class Results:
             raise ExperimentError(f"{self.folder / RUN_FILE} is damaged: {error}") from error
 
     def remember(self, **about: Any) -> None:
-        """Write down what is to be remembered, with the versions."""
+        """Write down what is to be remembered, with the versions.
+
+        Raises:
+            OSError: the disk is full; what was remembered before still is.
+        """
         about = {"format": FORMAT, "abmarl": __version__, **about}
         text = json.dumps(about, indent=2, default=str) + "\n"
-        (self.folder / RUN_FILE).write_text(text, encoding="utf-8")
+        partial = (self.folder / RUN_FILE).with_suffix(".part")
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, self.folder / RUN_FILE)
 
     @property
     def experiment(self) -> Path:
@@ -163,6 +183,22 @@ class Results:
                     found.update((key, float(value)) for key, value in row.items() if value)
         return found
 
+    def forget_after(self, iteration: int) -> None:
+        """Take the iterations that were logged after one out of the log: they come again.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        path = self.folder / PROGRESS_FILE
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with path.open(newline="", encoding="utf-8") as file:
+            columns, *rows = csv.reader(file)
+        which = columns.index("training_iteration")
+        kept = [row for row in rows if int(row[which]) <= iteration]
+        if len(kept) < len(rows):
+            replace_rows(path, [columns, *kept])
+
     def _check_ray(self) -> None:
         made = self.about.get("ray")
         if made is None:
@@ -173,6 +209,18 @@ class Results:
                 f"{self.folder.name} was trained with Ray {made}, here is {here}: "
                 f"pip install 'ray[rllib]=={made}', or train anew"
             )
+
+
+def replace_rows(path: Path, rows: list[list[str]]) -> None:
+    """Write a CSV file anew: beside, and then renamed.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    partial = path.with_suffix(".part")
+    with partial.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    os.replace(partial, path)
 
 
 def earlier(base: Path) -> list[Results]:

@@ -1,6 +1,7 @@
 """Scripts that train an experiment without the command line, on one machine or many."""
 
 import os
+import shlex
 from pathlib import Path
 
 from abmarl.experiments.execute import ExperimentError
@@ -68,7 +69,7 @@ export RAY_SETUP=yes
 export RAY_PATH="$(dirname "$(command -v ray)")"
 export RAY_LOCAL_DIR="/tmp/$USER/ray"
 export RAY_JOB="rayscript"
-export RAY_SCRIPT_PATH="{script}"
+export RAY_SCRIPT_PATH={script}
 
 srun --no-kill -W 0 "$MAGPIE_SCRIPTS_HOME/magpie-check-inputs"
 for stage in setup-core setup-projects setup-post pre-run run cleanup post-run; do
@@ -128,7 +129,7 @@ def _write(experiment: Experiment, template: str, suffix: str, nodes: int, hours
             title=title,
             nodes=nodes,
             time=f"{minutes // 60}:{minutes % 60:02d}:00",
-            script=_script(experiment),
+            script=shlex.quote(os.fspath(_script(experiment))),
         ),
         encoding="utf-8",
     )

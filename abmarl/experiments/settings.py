@@ -17,7 +17,7 @@ def apply_settings(experiment: Experiment, settings: Sequence[str]) -> None:
         settings: ``key=value`` each. A key is one of the configuration (``lr``, ``num_workers``),
             or one of how to run (``checkpoint_freq``, ``stop.episodes_total``), or one of the
             experiment (``experiment.title``, ``experiment.batched``); a dot leads into a dict. A
-            value is a Python literal, anything else a text.
+            value is a Python literal, or true, false or none in any case; anything else is a text.
 
     Raises:
         ExperimentError: a setting has no value, or its key does not exist.
@@ -36,7 +36,12 @@ def _set(experiment: Experiment, path: list[str], value: Any, setting: str) -> N
         if len(rest) != 1 or rest[0] not in ("title", "batched"):
             known = [one for one in EXPERIMENT_KEYS if one != "sim_creator"]
             raise ExperimentError(f"--set {setting}: of the experiment, {known} can be set")
-        value = as_batched(value, f"--set {setting}") if rest[0] == "batched" else str(value)
+        if rest[0] == "batched":
+            value = as_batched(value, f"--set {setting}")
+        else:  # as it was written, also where it reads like a number
+            value = setting.partition("=")[2].strip()
+            if not value:
+                raise ExperimentError(f"--set {setting}: the title must not be empty")
         setattr(experiment, rest[0], value)
     elif first in USED_TUNE_KEYS and first != "config":
         _put(experiment.tune, path, value)
@@ -73,7 +78,13 @@ def _put(into: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _value(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError):
         return text
+
+
+# As a text, "false" would be true to whoever asks.
+_WORDS = {"true": True, "false": False, "none": None, "null": None}

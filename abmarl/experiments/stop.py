@@ -39,12 +39,19 @@ def stop_criteria(given: Any, where: str, lines: list[str]) -> dict[str, float]:
 
 
 def value_at(result: Mapping[str, Any], path: str) -> float | None:
-    """What a result has at a path, None where it has nothing there."""
+    """What a result has at a path, None where it has nothing there.
+
+    Raises:
+        ExperimentError: it has more than a number there.
+    """
     found: Any = result
     for part in path.split("/"):
         if not isinstance(found, Mapping) or part not in found:
             return None
         found = found[part]
+    if isinstance(found, Mapping):
+        inner = ", ".join(f"{path}/{key}" for key in list(found)[:4])
+        raise ExperimentError(f"the criterion {path} is a group of results: choose one, as {inner}")
     return found if isinstance(found, int | float) else float(found)
 
 

@@ -54,7 +54,11 @@ class TrainedPolicies:
             raise ExperimentError(
                 f"{checkpoint} cannot be read: {type(error).__name__}: {error}"
             ) from error
+        for _, module in self._modules.items():
+            if isinstance(module, self._torch.nn.Module):
+                module.eval()
         self.explore = explore
+        self._normalized = bool((config or {}).get("normalize_actions", True))
         self._mapping = policy_mapping_fn
         agents = learners_of(manager)
         self._codecs: dict[str, Codec] = {}
@@ -153,7 +157,8 @@ class TrainedPolicies:
             found = forward(batch)
             if Columns.ACTIONS not in found:
                 found[Columns.ACTIONS] = _draw(module, found[Columns.ACTION_DIST_INPUTS], explore)
-        return [codec.act(value) for value in _for_the_space(module, found[Columns.ACTIONS])]
+        actions = _for_the_space(module, found[Columns.ACTIONS], self._normalized)
+        return [codec.act(value) for value in actions]
 
 
 def _draw(module: Any, inputs: Any, explore: bool) -> Any:
@@ -162,12 +167,12 @@ def _draw(module: Any, inputs: Any, explore: bool) -> Any:
     return module.get_inference_action_dist_cls().from_logits(inputs).to_deterministic().sample()
 
 
-def _for_the_space(module: Any, actions: Any) -> list:
-    """Actions of a batch one by one, floats stretched to their bounds as RLlib's runners do."""
+def _for_the_space(module: Any, actions: Any, normalized: bool) -> list:
+    """Actions of a batch one by one, floats stretched to their bounds where RLlib's runners do."""
     from ray.rllib.utils.spaces.space_utils import get_base_struct_from_space, unsquash_action
 
     actions = actions.cpu().numpy()
-    if actions.dtype.kind == "f":
+    if actions.dtype.kind == "f" and normalized:
         struct = get_base_struct_from_space(module.action_space)
         return [unsquash_action(one, struct) for one in actions]
     return [int(one) for one in actions] if actions.ndim == 1 else list(actions)

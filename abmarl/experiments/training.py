@@ -76,6 +76,8 @@ class Run:
                 f"were policies or spaces changed since?"
             ) from error
         self.iteration, self.checkpoint = number, checkpoint
+        with self._room():
+            self.results.forget_after(number)
         self._seconds_before = self.results.last_values().get("time_total_s", 0.0)
 
     def train(self) -> None:

@@ -124,6 +124,11 @@ def _from_config(experiment: Experiment, plan: Plan) -> None:
     policies = _policies(experiment, multiagent, f"{name}.multi_agent")
     if config.env is not None:
         # Whoever sets the environment also decides what its spaces look like.
+        if experiment.batched:
+            raise ExperimentError(
+                f"{name} has an environment of its own, which cannot be run in batches: leave out "
+                f"config.environment(...)\nor params['experiment']['batched']"
+            )
         plan.multiagent = for_scripts(policies)
         return
     creator = EnvCreator(experiment.sim_creator, None)

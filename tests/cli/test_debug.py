@@ -1,6 +1,10 @@
 """``abmarl debug`` and ``abmarl make-runnable``."""
 
 import os
+import sys
+import time
+
+from abmarl.cli.debug import debug
 
 FILE = """
 from abmarl.examples import MultiCorridor
@@ -34,6 +38,18 @@ def test_episodes_are_written_down(abmarl, tmp_path):
     assert told[0].startswith("Reset\n")
     assert "Step 5\n" in told[0]
     assert "Step 6\n" not in told[0]
+
+
+def test_two_in_a_second(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(time, "strftime", lambda form: "now")
+    (tmp_path / "walk.py").write_text(FILE)
+    for _ in range(2):
+        assert debug(str(tmp_path / "walk.py"), steps=2) == 0
+    made = [tmp_path / "abmarl_results" / f"walk_debug_now{end}" for end in ("", "-2")]
+    assert capsys.readouterr().out.splitlines() == [f"wrote {one}" for one in made]
+    assert all((one / "Episode_0_by_event.txt").exists() for one in made)
 
 
 def test_no_screen(abmarl, tmp_path):

@@ -1,5 +1,6 @@
 """``abmarl train`` and what uses its results, as real processes on a real Ray."""
 
+import json
 import os
 import re
 import shutil
@@ -214,6 +215,8 @@ def test_going_on(at_home, home, tmp_path):
     episodes = columns[0].index("env_runners/num_episodes_lifetime")
     assert columns[4][0] == "4"
     assert float(columns[4][episodes]) > float(columns[3][episodes])
+    # Whoever loads the results has the settings too.
+    assert json.loads((folder / "run.json").read_text())["set"] == ["stop.training_iteration=4"]
 
 
 def test_a_policy_that_does_not_fit_any_more(at_home, home, tmp_path):
@@ -268,7 +271,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path):
     until(process, "iteration 1,")
     before = iteration_of(until(process, "iteration ")[-1])
     os.kill(worker_of(tmp_path), signal.SIGKILL)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     after = before
     while after < before + 20 and time.monotonic() < deadline:
         after = iteration_of(until(process, "iteration ")[-1])

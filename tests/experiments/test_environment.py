@@ -102,6 +102,13 @@ def test_seeds():
     assert {k: v.tolist() for k, v in one.items()} != {k: v.tolist() for k, v in other.items()}
 
 
+def test_a_seed_that_comes_again_goes_on():
+    """RLlib gives it before every sample of whole episodes."""
+    first, second, third = positions([3, 3, 3])
+    assert first != second != third
+    assert [first, second] == positions([3, None])
+
+
 def test_nobody_learns():
     manager = AllStepManager(MultiCorridor())
     manager.sim.agents = {}

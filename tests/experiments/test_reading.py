@@ -1,5 +1,8 @@
 """Experiment files as they are read: no Ray, and one line on what is wrong."""
 
+import shutil
+import sys
+
 import pytest
 
 from abmarl.experiments.execute import ExperimentError
@@ -76,6 +79,22 @@ def test_files_that_are_not_there(tmp_path):
         read(tmp_path)
 
 
+def test_a_copy_finds_the_neighbours_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("there", "copies"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "there" / "walk_neighbour.py").write_text("title = 'Beside'\n")
+    file, copy = tmp_path / "there" / "e.py", tmp_path / "copies" / "e.py"
+    file.write_text(
+        "from walk_neighbour import title\n"
+        f"params = {{'experiment': {{'title': title, {CREATOR}}}, 'config': {{}}}}\n"
+    )
+    shutil.copy(file, copy)
+    with pytest.raises(ExperimentError, match="No module named 'walk_neighbour'"):
+        read(copy)
+    assert read(copy, source=file).title == "Beside"
+
+
 def test_creators_that_fail(tmp_path):
     (tmp_path / "e.py").write_text(
         "def make(config):\n    return config['nothing']\n"
@@ -107,6 +126,26 @@ def test_settings_from_outside(tmp_path):
     assert (experiment.title, experiment.batched) == ("Other walk", "columns")
     # The dicts of the file are as they were.
     assert experiment.module.params["ray_tune"]["stop"] == {"training_iteration": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("false", False), ("True", True), ("none", None), ("1e-3", 0.001), ("falsehood", "falsehood"),
+     ("{[]: 1}", "{[]: 1}")],
+)  # fmt: skip
+def test_values_from_outside(tmp_path, text, value):
+    experiment = read(write(tmp_path))
+    apply_settings(experiment, [f"explore={text}"])
+    assert experiment.config["explore"] == value
+    assert type(experiment.config["explore"]) is type(value)
+
+
+def test_a_title_is_a_text(tmp_path):
+    experiment = read(write(tmp_path))
+    apply_settings(experiment, ["experiment.title=1e3"])
+    assert experiment.title == "1e3"
+    with pytest.raises(ExperimentError, match="the title must not be empty"):
+        apply_settings(experiment, ["experiment.title="])
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,25 @@ def test_logs(results):
     assert list(results.folder.glob("events.out.tfevents.*"))
 
 
+def test_iterations_that_come_again_are_logged_once(results):
+    pytest.importorskip("tensorboardX")
+    from abmarl.experiments.logs import Logs
+
+    results.forget_after(3)  # of nothing
+    for begin in (1, 3):  # interrupted after 5, with a checkpoint of 2
+        results.forget_after(begin - 1)
+        logs = Logs(results.folder)
+        for iteration in range(begin, 6):
+            logs.write({**result(iteration), "time_total_s": 10.0 * begin + iteration})
+        logs.close()
+    with (results.folder / "progress.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["training_iteration"] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert [row["time_total_s"] for row in rows] == ["11.0", "12.0", "33.0", "34.0", "35.0"]
+    results.forget_after(2)
+    assert results.last_values()["time_total_s"] == 12.0
+
+
 def test_without_ray(results, monkeypatch):
     (results.folder / "checkpoint_000001").mkdir()
     results.remember(experiment="walk.py", ray="2.60.0")

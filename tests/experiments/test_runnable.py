@@ -1,6 +1,7 @@
 """Scripts for clusters."""
 
 import subprocess
+import time
 
 import pytest
 
@@ -48,17 +49,19 @@ FAKE = {
     "scontrol": 'printf "n1\\nn2\\nn3\\n"',
     "srun": 'while [[ $1 == -* ]]; do [[ $1 == -w ]] && shift; shift; done; "$@"',
     "hostname": "echo 10.0.0.1 10.0.0.2",
-    "sleep": "exec /bin/sleep 0.3",
+    "sleep": "exec /bin/sleep 0.1",
     "ray": 'echo "ray $*" >> log',
-    "python": 'echo "$RAY_ADDRESS $*" >> log',
+    "python": 'echo "$RAY_ADDRESS $#: $*" >> log',
 }
 
 
 def test_slurm_starts_ray_on_every_node(tmp_path):
-    """The batch script itself, with a make-believe cluster."""
-    batch = write_slurm(read(write(tmp_path)), 3, 1)
+    """The batch script itself, with a make-believe cluster, from a folder with a blank."""
+    folder = tmp_path / "my runs"
     tools = tmp_path / "tools"
-    tools.mkdir()
+    for one in (folder, tools):
+        one.mkdir()
+    batch = write_slurm(read(write(folder)), 3, 1)
     for name, line in FAKE.items():
         (tools / name).write_text(f"#!/bin/bash\n{line}\n")
         (tools / name).chmod(0o755)
@@ -66,8 +69,13 @@ def test_slurm_starts_ray_on_every_node(tmp_path):
         "PATH": f"{tools}:/usr/bin:/bin", "SLURM_JOB_ID": "12345", "SLURM_JOB_NODELIST": "n[1-3]"
     }  # fmt: skip
     subprocess.run(["bash", str(batch)], cwd=tmp_path, env=environment, check=True, timeout=60)
-    lines = (tmp_path / "log").read_text().splitlines()
+    # What it started in the background may end after it.
+    deadline = time.monotonic() + 60
+    lines = []
+    while len(lines) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
+        lines = (tmp_path / "log").read_text().splitlines()
     address = "10.0.0.1:22345"
     assert sum(line.startswith("ray start --head") for line in lines) == 1
     assert lines.count(f"ray start --address={address} --block") == 2
-    assert f"{address} -u {tmp_path}/runnable_walk.py" in lines
+    assert f"{address} 2: -u {folder}/runnable_walk.py" in lines

@@ -58,6 +58,11 @@ def test_criteria_are_reached_at_their_value():
                    {"env_runners/episode_return_mean": -100}) is None  # fmt: skip
 
 
+def test_a_criterion_that_is_a_group_of_results():
+    with pytest.raises(ExperimentError, match=r"choose one, as env_runners/module_.*_mean/red"):
+        reached(RESULT, {"env_runners/module_episode_returns_mean": 3})
+
+
 def test_share_of_what_counts_up():
     stop = {"training_iteration": 20, "env_runners/num_episodes_lifetime": 80}
     assert share_done(RESULT, stop) == 0.5

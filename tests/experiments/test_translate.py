@@ -96,6 +96,13 @@ def test_without_multiagent_all_share_a_policy(tmp_path):
     assert config.is_multi_agent
 
 
+def test_a_policy_of_nobody_is_told(tmp_path):
+    multiagent = "'policies': ['walker', 'idle'], 'policy_mapping_fn': lambda one: 'walker'"
+    plan = plan_of(tmp_path, multiagent=multiagent)
+    assert list(plan.config.policies) == ["walker"]
+    assert "policy 'idle': is left out, no agent is mapped to it" in plan.lines
+
+
 def test_settings_of_a_policy(tmp_path):
     multiagent = "'policies': {'walker': (None, None, None, {'lr': 0.5, 'num_sgd_iter': 2})}"
     config = plan_of(tmp_path, multiagent=multiagent, algorithm="PPO").config
@@ -228,6 +235,17 @@ def test_batches(tmp_path):
     assert plan.lines == ["batched='episodes' -> 64 worlds at once per env runner"]
 
 
+def test_a_simulation_that_managers_share(tmp_path):
+    path = tmp_path / "shared.py"
+    path.write_text(NEW.format(more=TEAMS, experiment="", call="").replace(
+        "AllStepManager(team_battle())", "AllStepManager(sim)"
+    ).replace("def config", "sim = team_battle()\n\ndef config"))  # fmt: skip
+    made = read(path)
+    apply_settings(made, ["num_envs_per_worker=2", "num_workers=0"])
+    with pytest.raises(ExperimentError, match="2 simulations per worker, but the creator returns"):
+        translate(made)
+
+
 @pytest.mark.parametrize(
     ("settings", "more", "message"),
     [
@@ -236,6 +254,8 @@ def test_batches(tmp_path):
          "maps agent 'agent0' to 'b'; the policies are 'a'"),
         ([], ".api_stack(enable_rl_module_and_learner=False, "
              "enable_env_runner_and_connector_v2=False)", "asks for RLlib's old API stack"),
+        (["experiment.batched=True"], ".environment('mine')",
+         "has an environment of its own, which cannot be run in batches"),
     ],
 )  # fmt: skip
 def test_configs_that_are_wrong(tmp_path, settings, more, message):

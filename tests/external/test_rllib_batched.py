@@ -19,7 +19,7 @@ from abmarl.external.rllib.points import MOST_JOINT_ACTIONS
 from abmarl.external.rllib.setting import StockEnv
 from abmarl.external.rllib.story import Chunks
 from abmarl.sim.wrappers import SuperAgentWrapper
-from tests.external.probes import skirmish, strike
+from tests.external.probes import corridor, skirmish, strike
 from tests.external.ray_session import ray_session  # noqa: F401
 
 HORIZON = 7
@@ -255,6 +255,24 @@ def test_seeds():
         for key, single in first.agent_episodes.items():
             twin = second.agent_episodes[key]
             np.testing.assert_array_equal(single.get_observations(), twin.get_observations())
+
+
+def starts(episodes):
+    return [one.agent_episodes["walker"].get_observations(0).tolist() for one in episodes]
+
+
+def test_whole_episodes_do_not_start_alike_each_time():
+    one, twin = (BatchedEnvRunner(config=small(corridor, num_envs=8)) for _ in "ab")
+    first, second = (starts(one.sample(num_episodes=8, explore=False)) for _ in "ab")
+    assert first != second
+    assert starts(twin.sample(num_episodes=8, explore=False)) == first
+
+
+def test_worlds_that_are_made_anew_start_otherwise():
+    runner = BatchedEnvRunner(config=small(corridor, num_envs=8))
+    first = starts(runner.sample(num_timesteps=8, explore=False))
+    runner.make_env()
+    assert starts(runner.sample(num_timesteps=8, explore=False)) != first
 
 
 def test_evaluation_plays_an_equal_share_in_every_world(runner):

@@ -1,5 +1,6 @@
 """What `batched` does to a config, what it refuses, and what it leaves to RLlib's own runner."""
 
+import random
 import subprocess
 import sys
 
@@ -18,8 +19,10 @@ from ray.rllib.policy.policy import PolicySpec
 from abmarl.examples import MultiCorridor, predator_prey_resources
 from abmarl.external.rllib import BatchedEnvRunner, batched
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints
+from abmarl.external.rllib.setting import StockEnv
 from abmarl.gridworld import SmartGridWorldSimulation
-from tests.external.probes import skirmish
+from abmarl.managers import AllStepManager
+from tests.external.probes import corridor, skirmish
 from tests.gridworld.small import build, fighter
 
 
@@ -32,6 +35,10 @@ class ByHand(SmartGridWorldSimulation):
 
     def step(self, action_dict, **kwargs):
         """Nothing happens."""
+
+
+def at_the_end(**kwargs):
+    """A callback. RLlib calls it, as the random actions will have it, in some runs of the tests."""
 
 
 def base():
@@ -73,6 +80,22 @@ def test_a_policy_that_plays_nobody_yet():
     config = base().multi_agent(policies={"r", "b", "later"}, policy_mapping_fn=by_first_letter)
     config = batched(config, skirmish, num_envs=2)
     assert config.policies["later"].action_space == config.policies["r"].action_space
+
+
+def test_policies_have_the_same_order_in_every_process():
+    names = {"r", "b", *"klmnop"}
+    config = base().multi_agent(policies=names, policy_mapping_fn=by_first_letter)
+    assert list(batched(config, skirmish, num_envs=2).policies) == sorted(names)
+
+
+def test_the_number_of_worlds_can_be_changed():
+    config = batched(base(), skirmish, num_envs=5).evaluation(
+        evaluation_config={"num_envs_per_env_runner": 2}
+    )
+    assert BatchedEnvRunner(config=config).num_envs == 5
+    runner = BatchedEnvRunner(config=config.get_evaluation_config_object())
+    assert runner.num_envs == 2
+    assert len(runner.sample(num_timesteps=6)) == 2
 
 
 REFUSED = {
@@ -146,7 +169,7 @@ REFUSED = {
         "ActionMaskingTorchRLModule",
     ),
     "masks, callbacks": (
-        lambda: batched(base().callbacks(on_episode_end=print), skirmish, masks=True),
+        lambda: batched(base().callbacks(on_episode_end=at_the_end), skirmish, masks=True),
         ValueError,
         "masks=True needs the batched env runner, and the config has a callback on_episode_end",
     ),
@@ -182,7 +205,7 @@ LEFT_TO_RLLIB = {
         "the config has env-to-module connectors of its own",
     ),
     "callbacks": (
-        lambda: base().callbacks(on_episode_end=print),
+        lambda: base().callbacks(on_episode_end=at_the_end),
         "the config has a callback on_episode_end",
     ),
     "mapping": (
@@ -193,6 +216,13 @@ LEFT_TO_RLLIB = {
             ),
         ),
         "its policy_mapping_fn needs the episode",
+    ),
+    "lots": (
+        lambda: base().multi_agent(
+            policies={"even", "odd"},
+            policy_mapping_fn=lambda agent_id, episode, **_: random.choice(["even", "odd"]),
+        ),
+        "its policy_mapping_fn says something else each time",
     ),
 }  # fmt: skip
 
@@ -210,6 +240,19 @@ def test_left_to_the_runner_of_rllib(case, capsys):
         num_timesteps=8, random_actions=case != "recurrent"
     )
     assert {len(one) for one in episodes} <= {1, 2, 3, 4, 5}
+
+
+def test_single_worlds_do_not_start_alike():
+    sim = corridor(40)
+    AllStepManager(sim).reset(seed=1)
+    config = batched(base(), sim, num_envs=2)
+    one, other = (StockEnv(config.env_config) for _ in "ab")
+    starts = [tuple(env.reset()[0]["walker"]) for env in (one, other) for _ in range(3)]
+    assert starts[:3] != starts[3:]
+    # RLlib gives the seed anew before it samples whole episodes.
+    again = [tuple(one.reset(seed=5)[0]["walker"]) for _ in range(4)]
+    assert len(set(again)) > 1
+    assert again == [tuple(other.reset(seed=5)[0]["walker"]) for _ in range(4)]
 
 
 def test_large_actions_become_several_choices():

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -174,6 +175,25 @@ def test_checkpoint_goes_on_as_without_it(build, tmp_path, mode):
     np.testing.assert_equal(*runs)
 
 
+def test_worlds_of_remote_env_runners_when_the_local_one_has_some(build, tmp_path):
+    made = config(runners=1)
+    algo = build(made.env_runners(create_env_on_local_worker=True))
+    algo.train()
+    algo.save_to_path(tmp_path)
+
+    def remote():
+        (found,) = algo.env_runner_group.foreach_env_runner(
+            lambda runner: runner.save_worlds(), local_env_runner=False
+        )
+        return found[1]
+
+    before = remote()
+    algo.train()
+    algo.restore_from_path(tmp_path)
+    assert remote()["ids"] == before["ids"]
+    np.testing.assert_equal(remote()["vec"], before["vec"])
+
+
 def test_a_new_mapping_of_agents_to_policies(build):
     algo = build(config())
     algo.train()
@@ -210,8 +230,12 @@ def test_remote_env_runners_and_a_killed_one(build, tmp_path):
     (pid,) = algo.env_runner_group.foreach_env_runner(
         lambda runner: os.getpid(), local_env_runner=False
     )
+    (seed,) = algo.env_runner_group.foreach_env_runner(
+        lambda runner: runner.env.vec.seed, local_env_runner=False
+    )
     os.kill(pid, signal.SIGKILL)
-    for _ in range(20):
+    fresh, deadline = pid, time.monotonic() + 300  # iterations are short while nobody samples
+    while time.monotonic() < deadline:
         found = algo.train()
         if found["env_runners"].get("num_env_steps_sampled", 0) >= 256:
             (fresh,) = algo.env_runner_group.foreach_env_runner(
@@ -220,4 +244,9 @@ def test_remote_env_runners_and_a_killed_one(build, tmp_path):
             if fresh != pid:
                 break
     assert fresh != pid
+    assert seed == 2  # that of the config, and 1 for the first env runner
+    (seed,) = algo.env_runner_group.foreach_env_runner(
+        lambda runner: runner.env.vec.seed, local_env_runner=False
+    )
+    assert seed != 2  # its worlds do not come again
     assert ray.is_initialized()

@@ -39,7 +39,8 @@ def batched(
 
     Where a config asks for what this env runner does not do (recurrent modules, connectors of its
     own between environment and module, callbacks per episode, a policy mapping that needs the
-    episode), RLlib's own env runner plays the same worlds one by one, and a printed line says why.
+    episode or draws lots), RLlib's own env runner plays the same worlds one by one, and a printed
+    line says why.
 
     Args:
         config: of any algorithm on the new API stack; it is changed.
@@ -79,6 +80,8 @@ def batched(
         reason = reason or "its policy_mapping_fn needs the episode"
     else:
         policies = _with_spaces(policies, worlds, policy_of)
+        if any(policy_of_agents(mapping_fn, policy_of, policies) != policy_of for _ in range(20)):
+            reason = reason or "its policy_mapping_fn says something else each time"
         reason = reason or _recurrent(config, policies, masks)
     if mode == "columns":
         _check_columns(config)
@@ -155,11 +158,16 @@ def _one_world(setting: Setting) -> Worlds:
 
 
 def _specs(policies: Any) -> dict[str, PolicySpec]:
+    """The policies by id, in the order of their ids.
+
+    Sets, and what RLlib makes of them, have another order in each process, and one seed would lead
+    to different networks.
+    """
     if not isinstance(policies, dict):
         policies = dict.fromkeys(policies)
     return {
         key: spec if isinstance(spec, PolicySpec) else PolicySpec(*(spec or ()))
-        for key, spec in policies.items()
+        for key, spec in sorted(policies.items(), key=lambda item: item[0])
     }
 
 

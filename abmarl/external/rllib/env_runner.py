@@ -1,5 +1,6 @@
 """An env runner of RLlib that keeps whole batches of worlds as arrays."""
 
+import itertools
 import os
 import uuid
 from typing import Any
@@ -20,6 +21,7 @@ from abmarl.external.rllib.recorder import Recorder, Rows
 from abmarl.external.rllib.saved_worlds import SavedWorlds
 from abmarl.external.rllib.scores import Scores
 from abmarl.external.rllib.seats import policy_of_agents, seats_of_policies
+from abmarl.external.rllib.seeds import seed_of_worlds
 from abmarl.external.rllib.setting import KEY
 from abmarl.external.rllib.story import Story
 from abmarl.external.rllib.worlds import Worlds
@@ -36,6 +38,7 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
     def __init__(self, config: Any, **kwargs: Any) -> None:
         self.scores: Scores | None = None
         self.module = None
+        self._made = itertools.count()
         # Ray sets this for actors. In the driver, threads that wait for one another on busy cores
         # make networks of this size ten times slower.
         if not kwargs.get("worker_index") and "OMP_NUM_THREADS" not in os.environ:
@@ -48,7 +51,8 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         if not isinstance(context, EnvContext):
             context = EnvContext(context, worker_index=self.worker_index)
         self.setting = context[KEY]
-        self.env = Worlds(self.setting, self._seed)
+        seed = seed_of_worlds(self._seed, next(self._made))
+        self.env = Worlds(self.setting, seed, self.config.num_envs_per_env_runner)
         self.num_envs = self.env.num_envs
         self._mapping_fn = None
         self._map_agents()
@@ -119,8 +123,8 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         return self._builder.build(rows, story)
 
     def _begin(self) -> None:
-        """Start all worlds anew; those of the first time are seeded."""
-        self._try_env_reset(seed=self._seed if self._needs_initial_reset else None)
+        """Start all worlds anew; their random streams, seeded when they were made, go on."""
+        self._try_env_reset()
         self.scores.begin()
         self._ids = [uuid.uuid4().hex for _ in range(self.num_envs)]
         self._needs_initial_reset = False

@@ -11,8 +11,8 @@ COMPONENT_WORLDS = "worlds"
 class SavedWorlds:
     """The part of a batched env runner that saves and restores its worlds.
 
-    RLlib saves the local env runner only. Where that has no worlds, because remote ones sample, it
-    collects theirs, which is why it is told of the group (see `attach`).
+    RLlib saves the local env runner only. That collects the worlds of the remote ones, which is why
+    it is told of their group (see `attach`).
     """
 
     _group: Any = None
@@ -35,19 +35,17 @@ class SavedWorlds:
             return
         if self.env is not None:
             self.load_worlds(worlds)
-        elif self._group is not None:
+        if self._group is not None:
             self._group.foreach_env_runner(
                 lambda runner: runner.load_worlds(worlds), local_env_runner=False
             )
 
     def _all_worlds(self) -> dict[int, dict]:
-        if self.env is not None:
-            return self.save_worlds()
-        if self._group is None:
-            return {}
-        found = self._group.foreach_env_runner(
-            lambda runner: runner.save_worlds(), local_env_runner=False
-        )
+        found = [] if self.env is None else [self.save_worlds()]
+        if self._group is not None:
+            found += self._group.foreach_env_runner(
+                lambda runner: runner.save_worlds(), local_env_runner=False
+            )
         return {index: saved for one in found for index, saved in one.items()}
 
     def save_worlds(self) -> dict[int, dict]:

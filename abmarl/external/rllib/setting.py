@@ -6,6 +6,7 @@ from typing import Any
 
 from abmarl.external.rllib.multi_agent_env import MultiAgentWrapper
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints
+from abmarl.external.rllib.seeds import FirstSeed
 
 # Where the configuration of an environment holds it.
 KEY = "abmarl"
@@ -75,9 +76,11 @@ class StockEnv(MultiAgentWrapper):
         }
         self.observation_spaces = {key: one.space for key, one in self._observations.items()}
         self.action_spaces = {key: one.space for key, one in self._actions.items()}
+        self._seed = FirstSeed()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple:
-        obs, infos = super().reset(seed=seed, options=options)
+        """Start an episode; the seed is treated as `FirstSeed` says."""
+        obs, infos = super().reset(seed=self._seed(seed), options=options)
         return self._converted(obs), infos
 
     def step(self, action_dict: dict) -> tuple:
