@@ -245,6 +245,14 @@ def test_chunks_of_an_episode_fit_together(runner):
             first = other
 
 
+def test_agents_of_an_episode_have_an_order(runner):
+    """The learner lines its batch up in this order, which a set would leave to the process."""
+    _, _, episodes = roll(runner, 12)
+    for episode in episodes:
+        assert list(episode.agent_ids) == list(episode.agent_episodes)
+        assert {*episode.agent_ids} == episode.agent_ids
+
+
 def test_seeds():
     runs = [BatchedEnvRunner(config=small()) for _ in "ab"]
     for one in runs:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -250,3 +252,39 @@ def test_remote_env_runners_and_a_killed_one(build, tmp_path):
     )
     assert seed != 2  # its worlds do not come again
     assert ray.is_initialized()
+
+
+SEEDED = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+from abmarl.examples import team_battle
+from abmarl.external.rllib import batched
+
+TEAMS = ["red", "blue", "green", "gray"]
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+config = PPOConfig().env_runners(num_env_runners=0).debugging(seed=3)
+config.training(train_batch_size_per_learner=800, minibatch_size=200, num_epochs=1)
+config.multi_agent(
+    policies=set(TEAMS), policy_mapping_fn=lambda agent_id, *_, **__: TEAMS[int(agent_id[5:]) % 4]
+)
+algo = batched(config, team_battle, num_envs=8, horizon=30, mode=sys.argv[1]).build_algo()
+algo.train()
+for team in TEAMS:
+    weights = algo.get_module(team).parameters()
+    print("weights of", team, sum(float(one.double().abs().sum()) for one in weights))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["episodes", "columns"])
+def test_the_same_seed_trains_the_same_in_every_process(mode):
+    found = []
+    for hash_seed in ("1", "2"):
+        variables = {**os.environ, "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", SEEDED, mode]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300)
+        found.append([one for one in done.stdout.splitlines() if one.startswith("weights")])
+    assert len(found[0]) == 4
+    assert found[0] == found[1]

@@ -1,6 +1,6 @@
 """Columns of a rollout as episodes of RLlib."""
 
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,19 @@ from abmarl.external.rllib.mold import Mold
 from abmarl.external.rllib.recorder import Rows
 from abmarl.external.rllib.seats import Seats
 from abmarl.external.rllib.story import Chunks, Story
+
+
+class OrderedEpisode(MultiAgentEpisode):
+    """An episode whose agents have an order, that of their first appearance.
+
+    RLlib's own gives a set of them, through which the learner goes when it lines up its batch: the
+    order of strings in a set changes from process to process, and so did what was learned.
+    """
+
+    @property
+    def agent_ids(self) -> KeysView:
+        """The ids of the agents."""
+        return self.agent_episodes.keys()
 
 
 class EpisodeBuilder:
@@ -95,7 +108,7 @@ class EpisodeBuilder:
                 episode.is_terminated, episode.is_truncated = False, True
 
     def _episode(self, chunks: Chunks, chunk: int) -> MultiAgentEpisode:
-        episode = MultiAgentEpisode(
+        episode = OrderedEpisode(
             chunks.ids[chunk],
             observation_space=self._spaces[0],
             action_space=self._spaces[1],
