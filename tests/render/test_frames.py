@@ -1,5 +1,6 @@
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import pytest
 from PIL import Image
 
 from abmarl.render import FrameWriter
+from abmarl.render.films.film import Film
+from abmarl.render.films.partial import PartialFile
+from abmarl.render.films.salvage import salvage
 
 
 def frames(count, height=48, width=66):
@@ -225,6 +229,62 @@ def test_an_encoder_that_fails_is_an_os_error(tmp_path, monkeypatch, suffix):
     assert caught.value.strerror == "No space left on device"
     assert path.read_bytes() == b"earlier"
     assert only(tmp_path, path.name)
+
+
+def noise(count, height=120, width=160):
+    """Frames that cannot be made small."""
+    rng = np.random.default_rng(0)
+    for _ in range(count):
+        yield rng.integers(0, 255, (height, width, 3), dtype=np.uint8)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="needs a small disk")
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_a_full_disk_keeps_the_film_up_to_there(tmp_path, suffix):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("may not mount")
+    path = disk / f"film{suffix}"
+    try:
+        with pytest.raises(OSError, match="No space left on device, the film ends there"):
+            record(path, noise(2000), fps=10)
+        assert os.listdir(disk) == [path.name]
+        found = decoded(path, 120, 160)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert len(found) >= 10
+    for image, original in zip(found, noise(len(found)), strict=True):
+        # the same noise, as far as colours at half the resolution can have it
+        assert np.corrcoef(image.mean(2).ravel(), original.mean(2).ravel())[0, 1] > 0.6
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_every_cut_film_plays_or_is_told_apart(tmp_path, suffix):
+    """A film of parts, cut anywhere, has the frames of its whole parts, or there are none."""
+    path = tmp_path / f"film{suffix}"
+    file = PartialFile(path)
+    film = Film(file, suffix, 10)
+    for image in noise(35, 30, 40):
+        film.add(image)
+    film._make_whole = lambda: None
+    film.close()
+    film.release()
+    data = file.path.read_bytes()
+    file.discard()
+    lengths = []
+    for size in np.linspace(0, len(data), 12).astype(int).tolist():
+        path.write_bytes(data[:size])
+        if salvage(path, suffix):
+            assert path.stat().st_size <= size
+            lengths.append(len(decoded(path, 30, 40)))
+        else:
+            assert not lengths
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1] <= 35
+    path.write_bytes(b"no film")
+    assert not salvage(path, suffix)
 
 
 def test_frames_that_are_none(tmp_path):

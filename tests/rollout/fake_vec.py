@@ -43,6 +43,7 @@ class FakeVec:
     """Three red agents that see 5 x 5, two blue ones that see 3 x 3, a rock."""
 
     rows, cols = 4, 7
+    loads = 0
 
     def __init__(self, sim, num_envs=6, seed=0, horizon=9, num_threads=1, order="fixed",
                  autoreset=True):  # fmt: skip

@@ -14,15 +14,19 @@ import numpy as np
 
 from abmarl.extras import load
 from abmarl.render.films.partial import PartialFile
+from abmarl.render.films.salvage import salvage
 
-# H.264 in yuv420p is what browsers and QuickTime play; its sizes are even. The index goes to the
-# front so that playing starts before all is loaded.
+# H.264 in yuv420p is what browsers and QuickTime play; its sizes are even. It is written in parts
+# of a second, which play without those that follow: the disk may be full, the machine fail.
 _MP4 = [
     *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"),
     *("-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p"),
     *("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"),
-    *("-movflags", "+faststart", "-f", "mp4"),
+    *("-movflags", "+empty_moov+default_base_moof", "-frag_duration", "1000000", "-f", "mp4"),
 ]
+# When it is whole it becomes one part, with the index in front: so it can be wound, and begins to
+# play before all is loaded.
+_WHOLE = ["-c", "copy", "-movflags", "+faststart", "-f", "mp4"]
 # A palette per frame: one for the whole film would have to keep the whole film first.
 _GIF = [
     "-vf",
@@ -31,7 +35,6 @@ _GIF = [
     *("-loop", "0", "-f", "gif"),
 ]
 ENCODINGS = {".mp4": _MP4, ".gif": _GIF}
-
 
 _running: weakref.WeakSet = weakref.WeakSet()
 
@@ -60,18 +63,18 @@ class Film:
 
     def __init__(self, file: PartialFile, suffix: str, fps: float):
         self._file = file
-        self._encoding = ENCODINGS[suffix]
+        self._suffix = suffix
         self._fps = fps
         self._program = load("imageio_ffmpeg").get_ffmpeg_exe()
         self._process: subprocess.Popen | None = None
         self._log = None
         self._rest = memoryview(b"")
-        self._failed = False
+        self._failed = self._cut = False
 
     @property
-    def failed(self) -> bool:
-        """Whether the encoder has given up; the file is of no use then."""
-        return self._failed
+    def playable(self) -> bool:
+        """Whether the file is of use: the encoder has not failed, or later than at the start."""
+        return self._cut or not self._failed
 
     def add(self, frame: np.ndarray) -> None:
         """Encode one more frame, uint8 [h, w, 3], C-contiguous."""
@@ -94,6 +97,8 @@ class Film:
             self._process.stdin.close()
         if self._process.wait() != 0:
             raise self._failure()
+        if self._suffix == ".mp4":
+            self._make_whole()
 
     def release(self) -> None:
         """Let go of the encoder, finished or not."""
@@ -112,11 +117,28 @@ class Film:
         self._process, self._rest = None, memoryview(b"")
         _running.discard(self)
 
+    def _command(self, *arguments: str) -> list[str]:
+        return [self._program, "-y", "-hide_banner", "-loglevel", "error", *arguments]
+
+    def _make_whole(self) -> None:
+        """Put the parts of the film together; without room for that they play as they are."""
+        parts = self._file.path.absolute()
+        whole = parts.with_suffix(".whole")
+        command = self._command("-i", str(parts), *_WHOLE, str(whole))
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        try:
+            done = subprocess.run(
+                command, **quiet, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+            if done.returncode == 0:
+                os.replace(whole, parts)
+        finally:
+            whole.unlink(missing_ok=True)
+
     def _start(self, height: int, width: int) -> None:
-        command = [self._program, "-y", "-hide_banner", "-loglevel", "error"]
-        command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
-        command += ["-r", f"{self._fps:g}", "-i", "-", "-an", *self._encoding]
-        command.append(str(self._file.path.absolute()))
+        frames = ("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}")
+        command = self._command(*frames, "-r", f"{self._fps:g}", "-i", "-", "-an")
+        command += [*ENCODINGS[self._suffix], str(self._file.path.absolute())]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the encoder
         self._process = subprocess.Popen(
             command,
@@ -138,9 +160,12 @@ class Film:
 
     def _failure(self) -> OSError:
         self._failed = True
+        self._cut = salvage(self._file.path, self._suffix)
+        more = ", the film ends there" if self._cut else ""
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         target = str(self._file.target)
         if any("No space left" in line for line in lines):
-            return OSError(errno.ENOSPC, "No space left on device", target)
-        return OSError(errno.EIO, f"ffmpeg failed: {lines[-1] if lines else 'no message'}", target)
+            return OSError(errno.ENOSPC, f"No space left on device{more}", target)
+        reason = lines[-1] if lines else "no message"
+        return OSError(errno.EIO, f"ffmpeg failed: {reason}{more}", target)

@@ -18,7 +18,8 @@ _FASTEST_GIF = 50
 class FrameWriter:
     """Writes frames: a film with .mp4 or .gif, the last frame with .png.
 
-    A context manager; an exception or Ctrl-C in the middle leaves a file with the frames so far.
+    A context manager; an exception, Ctrl-C or a full disk in the middle leaves a file with the
+    frames so far.
     The file appears under its name when it is finished, an earlier one is replaced only then.
     One that was not closed is closed when Python exits.
     A process that was forked in the middle cannot add to it and leaves it to its parent.
@@ -134,7 +135,7 @@ class FrameWriter:
             self._film.close()
         elif self._last is not None:
             self._file.write(self._png())
-        if self.num_frames and not (self._film is not None and self._film.failed):
+        if self.num_frames and (self._film is None or self._film.playable):
             self._file.keep()
             self._kept = True
 
