@@ -49,14 +49,18 @@ def hit(b, i, j, cell, first, next_, top, walls, active, health, traits):
 def note(b, i, j, watched, notes):
     """Writes down that agent i attacked agent j (-1: nobody was hit), if world b is watched.
 
-    ``watched`` int64 [2] names the world (-1: none) and counts the notes ever taken; ``notes``
-    [n, 2] holds the last n of them, note k in row ``k % n``.
+    ``watched`` int64 [W, 2] names the worlds that are, -1 behind the last of them, and counts the
+    notes ever taken of each; ``notes`` [W, n, 2] holds the last n of them, note k in row ``k % n``.
     """
-    if watched[0] == b:
-        row = watched[1] % notes.shape[0]
-        notes[row, 0] = i
-        notes[row, 1] = j
-        watched[1] += 1
+    for place in range(watched.shape[0]):
+        if watched[place, 0] < 0:
+            return
+        if watched[place, 0] == b:
+            row = watched[place, 1] % notes.shape[1]
+            notes[place, row, 0] = i
+            notes[place, row, 1] = j
+            watched[place, 1] += 1
+            return
 
 
 @rule

@@ -264,9 +264,30 @@ def test_attacks_are_noted_for_those_who_watch():
     for _ in range(200):
         attack(sim, {2: 0, 3: 1})
     assert 0 < len(actor.noted(0, later)[0]) < 200
-    assert actor.noted(3)[0].tolist() == []
-    attack(sim, {2: 2, 3: 0})
-    assert actor.noted(0)[0].tolist() == []  # world 3 was watched
+
+
+def test_attacks_are_noted_in_several_worlds():
+    """Each for itself, until more are watched than there is room for."""
+    vec = skirmish(EncodingBasedAttackActor, attack_strength=0.0).vectorize(6, seed=0)
+    vec.reset()
+    actor = vec.part_of(0)[0].actors["attack"]
+    counts = {world: actor.noted(world)[1] for world in (5, 1)}
+    actions = vec.sample_actions()
+    for channels in actions.values():
+        if "attack" in channels:
+            channels["attack"][:] = 0
+            channels["attack"][[0, 5]] = 1
+    vec.step(actions)
+    found = actor.noted(5, counts[5])[0]
+    assert found[:2, 0].tolist() == [0, 0]  # a attacked twice
+    assert actor.noted(5, counts[5])[0].tolist() == found.tolist()
+    assert actor.noted(1, counts[1])[0].size == 0
+    assert actor.noted(0)[0].size == 0  # was not watched until now
+    for world in (2, 3):
+        actor.noted(world)
+    vec.step(actions)
+    assert actor.noted(0)[0].size > 0
+    assert actor.noted(5)[0].size == 0  # looked at longest ago, and so given up
 
 
 def test_where_a_world_is_played():

@@ -328,3 +328,15 @@ def test_agents_that_are_out_have_no_last_action():
         assert "attack" in dict(show.facts(0, 0))["last action"]
         # Blue died in the first step, in which it acted.
         assert ("last action" in dict(show.facts(0, 2))) == (step == 0)
+
+
+def test_worlds_that_are_watched_side_by_side_have_their_attacks():
+    vec = shipped["team-battle"]().vectorize(3, seed=0, horizon=100)
+    vec.reset()
+    trackers = [Tracker(vec, world) for world in (0, 2)]
+    seen = [0, 0]
+    for _ in range(20):
+        vec.step(vec.sample_actions())
+        for k, tracker in enumerate(trackers):
+            seen[k] += len(tracker.look().attacks)
+    assert min(seen) > 10

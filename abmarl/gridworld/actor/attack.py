@@ -16,6 +16,8 @@ from abmarl.kernels.targets import possible_targets
 MOST_ATTACKS = np.iinfo(np.int16).max
 # Attacks that are written down between two looks at a world that is watched.
 MOST_NOTES = 16_384
+# Worlds that can be watched at a time.
+MOST_WATCHED = 4
 
 
 class AttackOutcome(NamedTuple):
@@ -74,8 +76,9 @@ class AttackActorBase(ActorBase):
         self._limited = limited if limited.any() else limited[:0]
         self._ammo = store.ammo if limited.any() else np.zeros((store.num_worlds, 0), np.int32)
         room = min(2 * store.num_agents * self._struck.shape[1], MOST_NOTES)
-        self._watched = np.array([-1, 0])
-        self._notes = np.zeros((room, 2), f"i{store.slot_dtype.itemsize}")
+        self._watched = np.tile([-1, 0], (MOST_WATCHED, 1))
+        self._looks = np.zeros(MOST_WATCHED, np.int64)  # when each of them was looked at last
+        self._notes = np.zeros((MOST_WATCHED, room, 2), f"i{store.slot_dtype.itemsize}")
         self.outcome = AttackOutcome(
             np.zeros(shape, bool),
             np.zeros(shape, np.int16),
@@ -122,7 +125,9 @@ class AttackActorBase(ActorBase):
     def noted(self, world, since=0) -> tuple:
         """Who attacked whom in one world lately, for those who draw it.
 
-        One world at a time is watched: that of the last call. Notes are no part of the state.
+        A world is watched from the first call on. There are `MOST_WATCHED` at the most: another
+        one takes the place of that which was looked at the longest ago. Notes are no part of the
+        state.
 
         Args:
             world: Which one.
@@ -130,12 +135,15 @@ class AttackActorBase(ActorBase):
 
         Returns:
             int [n, 2], attacker and target (-1: a miss) of the attacks since then, in their order,
-            or none if another world was watched until now; and the number of notes taken.
+            or none if the world was not watched until now; and the number of notes taken.
         """
-        before, count = self._watched.tolist()
-        self._watched[0] = world
-        first = count if before != world else max(since, count - len(self._notes))
-        return self._notes[np.arange(first, count) % len(self._notes)], count
+        known = np.flatnonzero(self._watched[:, 0] == world)
+        place = int(known[0] if known.size else np.argmin(self._looks))
+        self._looks[place] = self._looks.max() + 1
+        self._watched[place, 0] = world
+        count, notes = int(self._watched[place, 1]), self._notes[place]
+        first = max(since, count - len(notes)) if known.size else count
+        return notes[np.arange(first, count) % len(notes)], count
 
     def result(self, agent, outcome):
         """Whether the agent attacked, and the list of the agents that it hit."""
