@@ -106,8 +106,6 @@ class Store(SingleWorld, Roster):
         "streams", "sight_streams", "sample_streams",
     )  # fmt: skip
 
-    # --- arrays ---
-
     def state(self) -> dict:
         """Every array that a step may change, by name: the arrays themselves, not copies."""
         if self._state is None:  # kept, as it is asked for in every step that may fail
