@@ -68,7 +68,7 @@ def train(
     settings = list(set_ or [])
     with for_the_user():
         # Ray and torch come in here; before, OMP_NUM_THREADS must be set.
-        from abmarl.experiments.ray_session import hush, prepare
+        from abmarl.experiments.ray_session import prepare
 
         prepare()
         from abmarl.experiments.experiment import read
@@ -85,6 +85,8 @@ def train(
             experiment = read(results.experiment, results.about.get("source"))
         apply_settings(experiment, settings)
         if not wants_traceback():
+            from abmarl.external.ray_logs import hush
+
             hush()
         if smoke:
             from abmarl.experiments.smoke import try_out

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+from abmarl.external.ray_logs import hush
 from abmarl.extras import load
 
 
@@ -56,17 +57,6 @@ def prepare() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
-
-def hush() -> None:
-    """Let Ray and RLlib tell nothing: they warn of what they are going to change, and of workers.
-
-    What matters is told by those who use them.
-    """
-    load("ray.rllib", "rllib", "abmarl train")  # which sets the levels of its own
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager

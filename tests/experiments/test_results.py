@@ -8,8 +8,8 @@ import pytest
 
 from abmarl import __version__
 from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.ray_session import hush
 from abmarl.experiments.results import Results, base_folder, earlier
+from abmarl.external.ray_logs import hush
 
 
 @pytest.fixture

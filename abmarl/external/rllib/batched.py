@@ -9,6 +9,7 @@ from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.policy.policy import PolicySpec
 from ray.rllib.utils import force_list
 
+from abmarl.external.ray_logs import hush_own_deprecations
 from abmarl.external.rllib.columns import ColumnsToTrainBatch
 from abmarl.external.rllib.env_runner import BatchedEnvRunner
 from abmarl.external.rllib.saved_worlds import attach
@@ -66,6 +67,7 @@ def batched(
             config is as before then.
     """
     _check(config, mode)
+    hush_own_deprecations()
     setting = Setting(sim, mode, positive("num_envs", num_envs), horizon, num_threads, order, masks)
     worlds = _one_world(setting)
     policies, mapping_fn = config.policies, config.policy_mapping_fn
@@ -98,8 +100,10 @@ def batched(
     config.env_runners(env_runner_cls=BatchedEnvRunner)
     config.callbacks(on_algorithm_init=[*_as_list(config.callbacks_on_algorithm_init), attach])
     if mode == "columns":
-        config.learners(add_default_connectors_to_learner_pipeline=False)
-        config.training(learner_connector=_columns_connector)
+        config.learners(
+            add_default_connectors_to_learner_pipeline=False,
+            learner_connector=_columns_connector,
+        )
     return config
 
 
