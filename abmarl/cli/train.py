@@ -57,7 +57,8 @@ def train(
     """Train the policies of an experiment with RLlib.
 
     Results go to ~/abmarl_results/<title>_<date>_<time>/: a copy of the file, checkpoints, and logs
-    for TensorBoard and as CSV. Ctrl-C ends after the iteration under way, with a checkpoint.
+    for TensorBoard and as CSV. Ctrl-C or SIGTERM ends it after the iteration under way,
+    with a checkpoint.
     """
     if file is None and resume is None:
         raise UserError("give an experiment file, or --resume with a results folder")
@@ -101,6 +102,7 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
     from abmarl.experiments.ray_session import ray_session
     from abmarl.experiments.training import Run, start
     from abmarl.experiments.translate import translate
+    from abmarl.rollout.interrupt import Terminated
 
     with for_the_user():
         plan = translate(experiment)
@@ -118,14 +120,17 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
             try:
                 print(f"results go to {run.results.folder}", flush=True)
                 run.train()
-            except KeyboardInterrupt:
-                run.interrupted = True
+            except KeyboardInterrupt as error:
+                run.interrupted, run.terminated = True, isinstance(error, Terminated)
             finally:
                 run.close()
     if run.interrupted:
-        print(f"interrupted after iteration {run.iteration}", file=sys.stderr)
+        how = "terminated" if run.terminated else "interrupted"
+        print(f"{how} after iteration {run.iteration}", file=sys.stderr)
     else:
         print(f"done: {run.reason} reached after iteration {run.iteration}")
     if run.checkpoint is not None:
         print(f"checkpoint: {run.checkpoint}")
+    if run.terminated:
+        return Terminated.exit_code
     return INTERRUPTED if run.interrupted else DONE

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from abmarl.external.ray_logs import hush
 from abmarl.extras import load
+from abmarl.rollout.interrupt import raised_termination
 
 
 @contextlib.contextmanager
@@ -43,7 +44,8 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
         warnings.simplefilter("ignore", FutureWarning)
         ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
     try:
-        yield
+        with raised_termination():  # in the place of Ray's own handler, which prints where it was
+            yield
     finally:
         ray.shutdown()
 

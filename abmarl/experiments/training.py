@@ -40,7 +40,8 @@ class Run:
         results: the folder.
         iteration: iterations done, those before a resumption included.
         checkpoint: path of the last checkpoint, None while there is none.
-        interrupted: whether Ctrl-C ended it.
+        interrupted: whether Ctrl-C or SIGTERM ended it.
+        terminated: whether it was SIGTERM.
         reason: the criterion that ended it, None before the end.
     """
 
@@ -48,7 +49,7 @@ class Run:
         self.plan, self.results = plan, results
         self.iteration = 0
         self.checkpoint: Path | None = None
-        self.interrupted = False
+        self.interrupted = self.terminated = False
         self.reason: str | None = None
         self._steps: float | None = None
         self._seconds_before = 0.0
@@ -83,14 +84,14 @@ class Run:
     def train(self) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
 
-        Ctrl-C waits for the end of the iteration; a second one does not.
+        Ctrl-C waits for the end of the iteration; a second one does not. SIGTERM waits for it too.
 
         Raises:
             TrainingStopped: the disk is full, or the simulation or an algorithm fails.
         """
         with self._room():
             opened = Logs(self.results.folder)
-        with contextlib.closing(opened) as logs, deferred_interrupt(NOTE) as stop:
+        with contextlib.closing(opened) as logs, deferred_interrupt(NOTE, termination=True) as stop:
             with display(self.plan.title) as progress:
                 while not stop and self.reason is None:
                     began = time.monotonic()
@@ -107,7 +108,7 @@ class Run:
                         self.iteration % self.plan.checkpoint_freq
                     ):
                         self.save()
-            self.interrupted = bool(stop)
+            self.interrupted, self.terminated = bool(stop), stop.terminated
             if self.plan.checkpoint_at_end or self.interrupted:
                 self.save()
 
@@ -145,6 +146,8 @@ class Run:
             try:
                 result = self._algorithm.train()
             except Exception as error:
+                if stop.terminated:  # it reached the workers, too
+                    return None
                 raise TrainingStopped(
                     f"training stopped in iteration {self.iteration + 1}: {first_line(error)}\n"
                     f"{self._kept()}"

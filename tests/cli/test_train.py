@@ -246,16 +246,20 @@ def until(process, text):
     pytest.fail("".join(lines) + process.stderr.read())
 
 
-def test_ctrl_c_keeps_a_checkpoint(tmp_path):
+@pytest.mark.parametrize(
+    ("signum", "code", "how"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_keeps_a_checkpoint(tmp_path, signum, code, how):
     write(tmp_path, '"checkpoint_freq": 2,')
     process = start(tmp_path, "train", "walk.py", "--set", "stop.training_iteration=100000")
     until(process, "iteration 1,")
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: also to Ray's processes
+    os.killpg(process.pid, signum)  # as a terminal and `timeout` do: also to Ray's processes
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == code
     note, last = err.splitlines()
     assert note.startswith("finishing this iteration and keeping a checkpoint")
-    iteration = int(re.fullmatch(r"interrupted after iteration (\d+)", last)[1])
+    iteration = int(re.fullmatch(rf"{how} after iteration (\d+)", last)[1])
     (path,) = re.findall(r"^checkpoint: (.+)$", out, re.M)
     assert path.endswith(f"checkpoint_{iteration:06d}")
     assert os.path.isdir(path)
