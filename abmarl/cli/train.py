@@ -11,7 +11,7 @@ from abmarl.cli.options import Debug
 DONE, INTERRUPTED = 0, 130
 EXAMPLES = {
     "abmarl train experiment.py": "train until its stop criterion is reached",
-    "abmarl train experiment.py --smoke": "see in under a minute whether everything works",
+    "abmarl train experiment.py --smoke": "see in about a minute whether everything works",
     "abmarl train experiment.py --set num_workers=0 --set stop.episodes_total=100": (
         "with other settings than the file's"
     ),
@@ -31,7 +31,11 @@ def train(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Go on from the last checkpoint of a results folder."),
+        typer.Option(
+            metavar="DIR",
+            help="Go on from the last checkpoint of a results folder, "
+            "with what --set changed before.",
+        ),
     ] = None,
     smoke: Annotated[
         bool,
@@ -100,6 +104,7 @@ def train(
 def _train(experiment: Any, settings: list[str], results: Any) -> int:
     from abmarl.experiments.plan import processes
     from abmarl.experiments.ray_session import ray_session
+    from abmarl.experiments.resume import check_same, finished
     from abmarl.experiments.training import Run, start
     from abmarl.experiments.translate import translate
     from abmarl.rollout.interrupt import Terminated
@@ -108,17 +113,26 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
         plan = translate(experiment)
         for line in plan.lines:
             print(line)
+        if results is not None:
+            check_same(plan, results)
+            iteration, checkpoint = results.checkpoint()
+            done = finished(plan, results, iteration)
+            if done:
+                print(f"{done}\ncheckpoint: {checkpoint}")
+                return DONE
         print(f"starting Ray for {plan.title} ...", flush=True)
         with ray_session(processes(plan), noisy=wants_traceback()):
             if results is None:
                 run = start(experiment, plan, settings)
             else:
                 run = Run(plan, results)
-                run.restore(*results.checkpoint())
+                run.restore(iteration, checkpoint)
                 results.remember(**{**results.about, "set": settings})
                 print(f"going on after iteration {run.iteration}")
             try:
                 print(f"results go to {run.results.folder}", flush=True)
+                if not plan.stop:
+                    print("no stop criterion is set: training goes on until Ctrl-C", flush=True)
                 run.train()
             except KeyboardInterrupt as error:
                 run.interrupted, run.terminated = True, isinstance(error, Terminated)

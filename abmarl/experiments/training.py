@@ -228,7 +228,7 @@ def start(experiment: Experiment, plan: Plan, overrides: list[str]) -> Run:
         plan.base,
         plan.title,
         experiment.path,
-        algorithm=type(plan.config).__name__.removesuffix("Config"),
+        algorithm=plan.algorithm,
         ray=version("ray"),
         set=overrides,
     )

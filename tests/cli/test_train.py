@@ -219,6 +219,32 @@ def test_going_on(at_home, home, tmp_path):
     assert json.loads((folder / "run.json").read_text())["set"] == ["stop.training_iteration=4"]
 
 
+def test_a_training_that_is_finished(at_home, home):
+    done = at_home("train", "--resume", results_of(home))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-2:] == [
+        "finished already: training_iteration reached after iteration 3; to train on, raise it: "
+        "--set stop.training_iteration=NUMBER, now 3",
+        f"checkpoint: {results_of(home)}/checkpoint_000003",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"A walk"', '"A run"', "the title 'A walk', here it is 'A run'"),
+        ('"PG"', '"PPO"', "the algorithm 'PG', here it is 'PPO'"),
+    ],
+)
+def test_another_experiment_is_no_resumption(home, tmp_path, old, new, words):
+    write(tmp_path, old, new)
+    before = sorted(results_of(home).iterdir())
+    done = call(tmp_path, ["train", "walk.py", "--resume", results_of(home)], QUIET)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {results_of(home)} holds a training with {words}:\n")
+    assert sorted(results_of(home).iterdir()) == before
+
+
 def test_a_policy_that_does_not_fit_any_more(at_home, home, tmp_path):
     folder = shutil.copytree(results_of(home), tmp_path / "copy")
     write(folder, "end=5", "end=9")
