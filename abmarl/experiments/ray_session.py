@@ -3,13 +3,18 @@
 import contextlib
 import logging
 import os
+import socket
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 
 from abmarl.external.ray_logs import hush
 from abmarl.extras import load
 from abmarl.rollout.interrupt import raised_termination
+
+PATIENCE = 30.0
+"""Seconds within which a Ray elsewhere has to answer."""
 
 
 @contextlib.contextmanager
@@ -35,7 +40,9 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
         yield
         return
     address, settings = os.environ.get("RAY_ADDRESS"), {}
-    if not address:
+    if address:
+        wait_for_ray(address)
+    else:
         cpus = max(num_cpus, len(os.sched_getaffinity(0)))
         settings = {"num_cpus": cpus, "include_dashboard": False}
     level = logging.INFO if noisy else logging.CRITICAL
@@ -48,6 +55,36 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
             yield
     finally:
         ray.shutdown()
+
+
+def wait_for_ray(address: str) -> None:
+    """Wait until somebody answers where a Ray is to be, and say where that is.
+
+    Ray itself goes on trying for minutes, without a word.
+
+    Args:
+        address: ``host:port`` or ``ray://host:port``; anything else, as ``auto``, is left to Ray.
+
+    Raises:
+        ConnectionError: nobody answers within `PATIENCE` seconds.
+    """
+    print(f"connecting to the Ray at {address}, as RAY_ADDRESS says ...", flush=True)
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
+        except (OSError, OverflowError) as error:
+            if time.monotonic() > end:
+                raise ConnectionError(
+                    f"nobody answers at {address}, which RAY_ADDRESS names: {error}\nstart Ray "
+                    f"there (ray start --head), or unset RAY_ADDRESS to train on this machine"
+                ) from error
+            time.sleep(min(1.0, PATIENCE))
+        else:
+            return
 
 
 def prepare() -> None:

@@ -4,13 +4,16 @@ import contextlib
 import errno
 import os
 import shutil
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import Experiment
+from abmarl.experiments.health import Watch
 from abmarl.experiments.logs import Logs
 from abmarl.experiments.plan import Plan
 from abmarl.experiments.progress import display
@@ -91,6 +94,7 @@ class Run:
         """
         with self._room():
             opened = Logs(self.results.folder)
+        watch = Watch(self.plan.stop)
         with contextlib.closing(opened) as logs, deferred_interrupt(NOTE, termination=True) as stop:
             with display(self.plan.title) as progress:
                 while not stop and self.reason is None:
@@ -100,9 +104,10 @@ class Run:
                         break
                     with self._room():
                         logs.write(result)
-                    progress.update(
-                        result, time.monotonic() - began, share_done(result, self.plan.stop)
-                    )
+                    share = None if stop else share_done(result, self.plan.stop)
+                    progress.update(result, time.monotonic() - began, share)
+                    for line in watch.look(result, self._kept()):
+                        print(line, file=sys.stderr, flush=True)
                     self.reason = reached(result, self.plan.stop)
                     if self.plan.checkpoint_freq and not (
                         self.iteration % self.plan.checkpoint_freq
@@ -144,7 +149,10 @@ class Run:
         began = time.monotonic()
         while True:
             try:
-                result = self._algorithm.train()
+                with warnings.catch_warnings():
+                    # What is not finite is told by `Watch`, once.
+                    warnings.filterwarnings("ignore", "", RuntimeWarning, r"(ray|numpy)\.")
+                    result = self._algorithm.train()
             except Exception as error:
                 if stop.terminated:  # it reached the workers, too
                     return None
