@@ -174,6 +174,12 @@ class Results:
         """Where the checkpoint of an iteration goes."""
         return self.folder / f"{CHECKPOINT}{iteration:06d}"
 
+    def film_path(self, iteration: int) -> Path:
+        """Where the next film of the policies of an iteration goes; earlier ones stay."""
+        numbers = itertools.count()
+        paths = (self.folder / f"Episode_{iteration:06d}_{number}.mp4" for number in numbers)
+        return next(path for path in paths if not path.exists())
+
     def last_values(self, iteration: float = math.inf) -> dict[str, float]:
         """Column of the log -> the last number in it, up to an iteration."""
         found: dict[str, float] = {}

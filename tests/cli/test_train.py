@@ -105,7 +105,10 @@ def test_list(at_home, home):
     done = at_home("list", "--results", home)
     assert (done.code, done.err) == (0, "")
     assert "\n  team-battle\n" in done.out
-    pattern = rf"  {results_of(home).name}: 3 iterations, return -?[\d.]+, 2 checkpoints"
+    pattern = (
+        rf"  {results_of(home).name}: PG of {home}/walk.py, 3 iterations, return -?[\d.]+, "
+        rf"2 checkpoints\n"
+    )
     assert re.search(pattern, done.out)
 
 
@@ -122,6 +125,9 @@ def test_films_without_a_screen(at_home, home):
         str(one) for one in films
     ]
     assert all(one.stat().st_size > 1000 for one in films)
+    again = at_home(*arguments, "--explore")
+    third = results_of(home) / "Episode_000002_2.mp4"
+    assert f", filmed in {third}\n" in again.out  # beside the others
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         done = at_home("visualize", results_of(home))
         assert done.code == 2

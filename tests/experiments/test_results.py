@@ -59,6 +59,14 @@ def test_checkpoints(results):
         results.checkpoint(3)
 
 
+def test_films_are_counted_on(results):
+    first = results.film_path(7)
+    assert first.name == "Episode_000007_0.mp4"
+    first.touch()
+    assert results.film_path(7).name == "Episode_000007_1.mp4"
+    assert results.film_path(8).name == "Episode_000008_0.mp4"
+
+
 def test_folders_that_are_none(tmp_path, results):
     with pytest.raises(ExperimentError, match="is no folder; 'abmarl list' names"):
         Results.open(tmp_path / "no")
