@@ -315,8 +315,9 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path):
     (results,) = (tmp_path / "abmarl_results").iterdir()
     assert {2, before - before % 2} <= {int(p.name[-6:]) for p in results.glob("checkpoint_*")}
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=120)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
+    assert err.splitlines()[0] == "an env runner died and was replaced"
 
 
 def iteration_of(line):
