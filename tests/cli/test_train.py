@@ -245,7 +245,8 @@ def test_a_training_that_is_finished(at_home, home):
 def test_another_experiment_is_no_resumption(home, tmp_path, old, new, words):
     write(tmp_path, old, new)
     before = sorted(results_of(home).iterdir())
-    done = call(tmp_path, ["train", "walk.py", "--resume", results_of(home)], QUIET)
+    given = ["train", "walk.py", "--resume", results_of(home), "--set", "minibatch_size=50"]
+    done = call(tmp_path, given, QUIET)
     assert done.code == 2
     assert done.err.startswith(f"error: {results_of(home)} holds a training with {words}:\n")
     assert sorted(results_of(home).iterdir()) == before
