@@ -18,7 +18,9 @@ def run(sim, trainer):
     visits, attacks = np.zeros((region, region)), np.zeros((region, region))
     policy_of = trainer.config["multiagent"]["policy_mapping_fn"]
     predator = sim.agents["predator0"]
-    for _ in range(EPISODES):
+    for episode in range(EPISODES):
+        if episode % 20 == 0:
+            print(f"episode {episode} of {EPISODES} ...", flush=True)
         obs = sim.reset()
         done = dict.fromkeys(obs, False)
         done["__all__"] = False

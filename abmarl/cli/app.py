@@ -69,15 +69,18 @@ def abmarl(
 
 
 def stoppable(command: Callable[..., int]) -> Callable[..., int]:
-    """Let a command say that Ctrl-C ended it, which typer would do without a word."""
+    """Let a command say that a signal ended it, which typer would do without a word."""
 
     @functools.wraps(command)
     def run_it(*args: object, **kwargs: object) -> int:
         try:
             return command(*args, **kwargs)
-        except KeyboardInterrupt:
-            print("interrupted: nothing was kept", file=sys.stderr)
-            return INTERRUPTED
+        except KeyboardInterrupt as error:
+            # `Terminated` says which; to import it takes as long as numba.
+            code = getattr(error, "exit_code", INTERRUPTED)
+            how = "interrupted" if code == INTERRUPTED else "terminated"
+            print(f"{how}: nothing was kept", file=sys.stderr)
+            return code
 
     return run_it
 

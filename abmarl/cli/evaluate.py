@@ -30,7 +30,9 @@ def evaluate(
             metavar="[GROUP=]NAME",
             show_default=False,
             help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
-            "checkpoint. Several for one group: every combination is played. [default: random]",
+            "checkpoint or of a results folder of `abmarl train`; of several policies the one that "
+            "has the name of the group, or PATH#policy. Several for one group: every combination "
+            "is played. [default: random]",
         ),
     ] = None,
     episodes: Annotated[

@@ -38,11 +38,23 @@ def list_everything(
 
 
 def _line(results: Any) -> str:
+    try:
+        about = results.about
+    except ValueError as error:
+        return f"{results.folder.name}: {error}"
     values = results.last_values()
     returned = values.get("env_runners/episode_return_mean")
     told = "no episode ended" if returned is None else f"return {returned:,.2f}"
-    checkpoints = len(results.checkpoints())
-    return (
-        f"{results.folder.name}: {values.get('training_iteration', 0):,.0f} iterations, {told}, "
-        f"{checkpoints} checkpoint{'' if checkpoints == 1 else 's'}"
+    told = ", ".join(
+        (
+            f"{about.get('algorithm', '?')} of {about.get('source', '?')}",
+            _counted(int(values.get("training_iteration", 0)), "iteration"),
+            told,
+            _counted(len(results.checkpoints()), "checkpoint"),
+        )
     )
+    return f"{results.folder.name}: {told}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

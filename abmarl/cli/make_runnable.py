@@ -51,7 +51,7 @@ def make_runnable(
         from abmarl.experiments.runnable import write_magpie, write_runnable, write_slurm
 
         experiment = read(file)
-        written = [write_runnable(experiment, magpie)]
+        written = [write_runnable(experiment)]
         if magpie:
             written.append(write_magpie(experiment, nodes, hours))
         if slurm:

@@ -41,8 +41,8 @@ Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Open checkpoints that can execute code (those of RLlib, and of Stable-Baselines3 "
-        "with classes of its own). Only for files that you know.",
+        help="Open checkpoints that can execute code (those of RLlib, so of `abmarl train`, and of "
+        "Stable-Baselines3 with classes of its own). Only for files that you know.",
     ),
 ]
 Sample = Annotated[

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from abmarl.cli.checkpoints import is_checkpoint, place_of, read_checkpoint
 from abmarl.cli.errors import brief, for_the_user
 
 
@@ -49,7 +50,7 @@ def policies_of(
 
     Args:
         vec: The vectorised simulation.
-        names: group -> names of shipped policies, or paths of checkpoints.
+        names: group -> names of shipped policies, or checkpoints, see `read_checkpoint`.
         trust: Whether checkpoints may execute code.
         sample: Whether checkpoints draw their actions.
         seed: Of these draws.
@@ -63,14 +64,23 @@ def policies_of(
     """
     uses = Counter(name for entries in names.values() for name in entries)
     # The libraries that wrote these take some seconds to be imported.
-    slow = [path for path in uses if os.path.exists(path) and (trust or path.endswith(".zip"))]
+    slow = [
+        name
+        for name in uses
+        if os.path.exists(place_of(name)[0]) and (trust or name.endswith(".zip"))
+    ]
     if slow:
         print(f"loading {', '.join(slow)} ...", file=sys.stderr, flush=True)
     with for_the_user(option):
         return {
             group: {
                 name: _tried(
-                    vec, group, _read(name, trust, sample, seed), name, uses[name] > 1, option
+                    vec,
+                    group,
+                    _read(name, group, trust, sample, seed, option),
+                    name,
+                    uses[name] > 1,
+                    option,
                 )
                 for name in entries
             }
@@ -78,18 +88,10 @@ def policies_of(
         }
 
 
-def _is_checkpoint(name: str) -> bool:
-    from abmarl.rollout.policies import SHIPPED, is_path
-
-    return name not in SHIPPED and is_path(name)
-
-
-def _read(name: str, trust: bool, sample: bool, seed: int) -> Any:
-    if not _is_checkpoint(name):
+def _read(name: str, group: str, trust: bool, sample: bool, seed: int, option: str) -> Any:
+    if not is_checkpoint(name):
         return name
-    from abmarl.external import load_policy
-
-    return load_policy(name, trust=trust, deterministic=not sample, seed=seed)
+    return read_checkpoint(name, group, trust, sample, seed, option)
 
 
 def _tried(vec: Any, group: str, policy: Any, name: str, shared: bool, option: str) -> Any:
@@ -99,7 +101,7 @@ def _tried(vec: Any, group: str, policy: Any, name: str, shared: bool, option: s
     try:
         bind_policies(vec, {group: policy})
     except ValueError as error:
-        if not (shared and _is_checkpoint(name)):
+        if not (shared and is_checkpoint(name)):
             raise
         raise ValueError(f"{brief(error)}; for one group only: {option} GROUP={name}") from error
     return policy

@@ -40,7 +40,9 @@ def rollout(
             metavar="[GROUP=]NAME",
             show_default=False,
             help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
-            "checkpoint. May be given for several groups. [default: random]",
+            "checkpoint or of a results folder of `abmarl train`; of several policies the one that "
+            "has the name of the group, or PATH#policy. May be given for several groups. "
+            "[default: random]",
         ),
     ] = None,
     trust: options.Trust = False,

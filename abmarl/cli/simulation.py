@@ -82,6 +82,8 @@ def _from_experiment(params: Any, path: str) -> Any:
 
 def _innermost(made: Any, what: str, path: str) -> Any:
     """The simulation inside of managers and wrappers."""
+    from abmarl.sim import AgentBasedSimulation
+
     seen: set[int] = set()
     inner = made
     while not callable(getattr(inner, "vectorize", None)) and id(inner) not in seen:
@@ -92,6 +94,12 @@ def _innermost(made: Any, what: str, path: str) -> Any:
                 inner = deeper
                 break
     if not callable(getattr(inner, "vectorize", None)):
+        if isinstance(inner, AgentBasedSimulation):
+            raise UserError(
+                f"{path}: {what} is a {type(inner).__name__}, a plain simulation, and this needs a "
+                f"grid world, which is built of components;\nwhat abmarl train made of it is shown "
+                f"by abmarl visualize DIR, and evaluated by abmarl analyze DIR SCRIPT"
+            )
         raise UserError(
             f"{path}: {what} is of type {type(made).__name__}, not a grid world simulation; one "
             f"is made by build_sim(...) of its class"

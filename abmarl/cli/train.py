@@ -11,7 +11,7 @@ from abmarl.cli.options import Debug
 DONE, INTERRUPTED = 0, 130
 EXAMPLES = {
     "abmarl train experiment.py": "train until its stop criterion is reached",
-    "abmarl train experiment.py --smoke": "see in under a minute whether everything works",
+    "abmarl train experiment.py --smoke": "see in about a minute whether everything works",
     "abmarl train experiment.py --set num_workers=0 --set stop.episodes_total=100": (
         "with other settings than the file's"
     ),
@@ -31,7 +31,11 @@ def train(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Go on from the last checkpoint of a results folder."),
+        typer.Option(
+            metavar="DIR",
+            help="Go on from the last checkpoint of a results folder, "
+            "with what --set changed before.",
+        ),
     ] = None,
     smoke: Annotated[
         bool,
@@ -57,7 +61,8 @@ def train(
     """Train the policies of an experiment with RLlib.
 
     Results go to ~/abmarl_results/<title>_<date>_<time>/: a copy of the file, checkpoints, and logs
-    for TensorBoard and as CSV. Ctrl-C ends after the iteration under way, with a checkpoint.
+    for TensorBoard and as CSV. Ctrl-C or SIGTERM ends it after the iteration under way,
+    with a checkpoint.
     """
     if file is None and resume is None:
         raise UserError("give an experiment file, or --resume with a results folder")
@@ -68,7 +73,7 @@ def train(
     settings = list(set_ or [])
     with for_the_user():
         # Ray and torch come in here; before, OMP_NUM_THREADS must be set.
-        from abmarl.experiments.ray_session import hush, prepare
+        from abmarl.experiments.ray_session import prepare
 
         prepare()
         from abmarl.experiments.experiment import read
@@ -85,6 +90,8 @@ def train(
             experiment = read(results.experiment, results.about.get("source"))
         apply_settings(experiment, settings)
         if not wants_traceback():
+            from abmarl.external.ray_logs import hush
+
             hush()
         if smoke:
             from abmarl.experiments.smoke import try_out
@@ -97,33 +104,47 @@ def train(
 def _train(experiment: Any, settings: list[str], results: Any) -> int:
     from abmarl.experiments.plan import processes
     from abmarl.experiments.ray_session import ray_session
+    from abmarl.experiments.resume import check_same, finished
     from abmarl.experiments.training import Run, start
     from abmarl.experiments.translate import translate
+    from abmarl.rollout.interrupt import Terminated
 
     with for_the_user():
         plan = translate(experiment)
         for line in plan.lines:
             print(line)
+        if results is not None:
+            check_same(plan, results)
+            iteration, checkpoint = results.checkpoint()
+            done = finished(plan, results, iteration)
+            if done:
+                print(f"{done}\ncheckpoint: {checkpoint}")
+                return DONE
         print(f"starting Ray for {plan.title} ...", flush=True)
         with ray_session(processes(plan), noisy=wants_traceback()):
             if results is None:
                 run = start(experiment, plan, settings)
             else:
                 run = Run(plan, results)
-                run.restore(*results.checkpoint())
+                run.restore(iteration, checkpoint)
                 results.remember(**{**results.about, "set": settings})
                 print(f"going on after iteration {run.iteration}")
             try:
                 print(f"results go to {run.results.folder}", flush=True)
+                if not plan.stop:
+                    print("no stop criterion is set: training goes on until Ctrl-C", flush=True)
                 run.train()
-            except KeyboardInterrupt:
-                run.interrupted = True
+            except KeyboardInterrupt as error:
+                run.interrupted, run.terminated = True, isinstance(error, Terminated)
             finally:
                 run.close()
     if run.interrupted:
-        print(f"interrupted after iteration {run.iteration}", file=sys.stderr)
+        how = "terminated" if run.terminated else "interrupted"
+        print(f"{how} after iteration {run.iteration}", file=sys.stderr)
     else:
         print(f"done: {run.reason} reached after iteration {run.iteration}")
     if run.checkpoint is not None:
         print(f"checkpoint: {run.checkpoint}")
+    if run.terminated:
+        return Terminated.exit_code
     return INTERRUPTED if run.interrupted else DONE

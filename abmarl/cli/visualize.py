@@ -30,7 +30,11 @@ def visualize(
     checkpoint: Checkpoint = None,
     record: Annotated[
         bool,
-        typer.Option("--record", help="Film every episode, as .mp4 files in the results folder."),
+        typer.Option(
+            "--record",
+            help="Film every episode, as .mp4 files in the results "
+            "folder, beside those of earlier times.",
+        ),
     ] = False,
     record_only: Annotated[
         bool, typer.Option("--record-only", help="Film them without showing them.")
@@ -80,7 +84,7 @@ def visualize(
                 first = seed if episode == 0 else None
                 path = None
                 if record or record_only:
-                    path = results.folder / f"Episode_{replay.iteration:06d}_{episode}.mp4"
+                    path = results.film_path(replay.iteration)
                 played = _play(replay, steps, explore, first, path, frame_delay, screen)
                 print(_told(episode, played, path), flush=True)
                 if played.stopped:
@@ -91,14 +95,15 @@ def visualize(
 def _play(
     replay: Any, steps: int, explore: bool, seed: int | None, path: Any, delay: int, screen: Any
 ) -> Any:
-    from abmarl.experiments.play import play
+    from abmarl.experiments.play import on_film, play
     from abmarl.render import Recorder
 
     with ExitStack() as stack:
         film = None
         if path is not None:
             title = replay.experiment.title
-            film = stack.enter_context(Recorder(replay.manager, path, 1000 / delay, title=title))
+            filmed = on_film(replay.manager, title)
+            film = stack.enter_context(Recorder(filmed, path, 1000 / delay, title=title))
 
         def show() -> bool:
             if film is not None:

@@ -17,7 +17,7 @@ class ExperimentError(ValueError):
 
 
 def execute(path: str) -> types.ModuleType:
-    """Run a Python file.
+    """Run a Python file, which sees itself as ``sys.argv`` and no options.
 
     Args:
         path: the file.
@@ -40,12 +40,21 @@ def execute(path: str) -> types.ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with told_where(path):
+        with told_where(path), _arguments([path]):
             spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+@contextlib.contextmanager
+def _arguments(given: list[str]) -> Iterator[None]:
+    before, sys.argv = sys.argv, given
+    try:
+        yield
+    finally:
+        sys.argv = before
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from abmarl.experiments.execute import ExperimentError, execute, told_where
 from abmarl.experiments.keys import EXPERIMENT_KEYS, PARAMS_KEYS, TUNE_KEYS, check_known
 from abmarl.managers.simulation_manager import SimulationManager
 
+BATCHED = "params['experiment']['batched']"
+
 
 @dataclass
 class Experiment:
@@ -26,6 +28,7 @@ class Experiment:
         tune: how to run: the keys of ``params["ray_tune"]`` without ``config``.
         config: old configuration keys, or an RLlib ``AlgorithmConfig``.
         where: what `config` is called in the file.
+        batched_by: what asked for `batched`.
     """
 
     path: str
@@ -36,6 +39,7 @@ class Experiment:
     tune: dict[str, Any]
     config: Any
     where: str
+    batched_by: str = BATCHED
     _made: Any = field(default=None, repr=False)
 
     @property
@@ -94,6 +98,12 @@ def read(path: str | os.PathLike, source: str | os.PathLike | None = None) -> Ex
     return from_params(module.params, path, module)
 
 
+_WANTED = {
+    "title": "a name, after which the results folder is named",
+    "sim_creator": "a function of env_config that returns the simulation",
+}
+
+
 def from_params(params: Any, path: str, module: types.ModuleType) -> Experiment:
     """The experiment that ``params`` describe.
 
@@ -108,7 +118,12 @@ def from_params(params: Any, path: str, module: types.ModuleType) -> Experiment:
             f"{name}: params has no 'experiment': {{'title': ..., 'sim_creator': ...}}"
         )
     check_known(about, EXPERIMENT_KEYS, f"{name}: params['experiment']")
-    title, creator = about.get("title"), about.get("sim_creator")
+    for key in ("title", "sim_creator"):
+        if key not in about:
+            raise ExperimentError(
+                f"{name}: params['experiment'][{key!r}] is missing: {_WANTED[key]}"
+            )
+    title, creator = about["title"], about["sim_creator"]
     if not isinstance(title, str) or not title.strip():
         raise ExperimentError(
             f"{name}: params['experiment']['title'] must be a name, not {title!r}"
@@ -131,7 +146,7 @@ def from_params(params: Any, path: str, module: types.ModuleType) -> Experiment:
         module=module,
         title=title.strip(),
         sim_creator=creator,
-        batched=as_batched(about.get("batched", False), f"{name}: params['experiment']['batched']"),
+        batched=as_batched(about.get("batched", False), f"{name}: {BATCHED}"),
         tune={key: value for key, value in tune.items() if key != "config"},
         config=_config(config, name, where, path),
         where=where,

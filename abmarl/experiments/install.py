@@ -143,7 +143,7 @@ def _sample_in_batches(experiment: Experiment, plan: Plan) -> None:
     if type(manager) is not AllStepManager:
         raise ExperimentError(
             f"{name}: {type(manager).__name__} cannot be run in batches, where everybody acts in "
-            f"every step; use AllStepManager, or leave out params['experiment']['batched']"
+            f"every step; use AllStepManager, or leave out {experiment.batched_by}"
         )
     worlds = plan.config.num_envs_per_env_runner
     horizon = plan.horizon or getattr(experiment.make_sim(), "horizon", None)
@@ -159,7 +159,7 @@ def _sample_in_batches(experiment: Experiment, plan: Plan) -> None:
     except (TypeError, ValueError, NotImplementedError) as error:
         raise ExperimentError(
             f"{name}: cannot be run in batches: {error}\n"
-            f"leave out params['experiment']['batched'] to step one world at a time"
+            f"leave out {experiment.batched_by} to step one world at a time"
         ) from error
     plan.lines.append(
         f"batched={experiment.batched!r} -> {plan.config.num_envs_per_env_runner} worlds at once "

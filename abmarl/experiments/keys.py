@@ -81,10 +81,23 @@ STOP = {
 POLICY_STOP = {"policy_reward_mean": "env_runners/module_episode_returns_mean"}
 
 
+# What others call a key -> the key.
+_MEANT = {
+    "learning_rate": "lr",
+    "discount": "gamma",
+    "gae_lambda": "lambda",
+    "batch_size": "train_batch_size",
+    "epochs": "num_epochs",
+    "workers": "num_workers",
+    "entropy": "entropy_coeff",
+}
+
+
 def nearest(key: Any, known: Collection[str]) -> str:
     """``" (did you mean 'lr'?)"`` for a key like one that is known, else nothing."""
-    close = difflib.get_close_matches(str(key), known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    words = {**{word: one for word, one in _MEANT.items() if one in known}, **{k: k for k in known}}
+    close = difflib.get_close_matches(str(key), words, n=1)
+    return f" (did you mean {words[close[0]]!r}?)" if close else ""
 
 
 def check_known(given: Any, known: Collection[str], what: str) -> None:

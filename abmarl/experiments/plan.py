@@ -33,6 +33,11 @@ class Plan:
     multiagent: dict[str, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm."""
+        return type(self.config).__name__.removesuffix("Config")
+
 
 def limit_runners(plan: Plan) -> None:
     """No more processes on this machine than it has processors for."""

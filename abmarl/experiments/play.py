@@ -59,6 +59,33 @@ def play(
     return Played(step, returns, bool(done["__all__"]), not going)
 
 
+class Captioned:
+    """A plain simulation whose pictures have its title and the step: the grid's drawing has both.
+
+    Args:
+        manager: of the simulation.
+        title: what it is called.
+    """
+
+    def __init__(self, manager: SimulationManager, title: str) -> None:
+        self._manager, self._title = manager, title
+        self._step = 0
+
+    def render(self, fig: Any, **kwargs: Any) -> None:
+        """Draw the next step, starting with that after the reset, into a figure of matplotlib."""
+        self._manager.render(fig=fig, **kwargs)
+        fig.suptitle(f"{self._title}, step {self._step}")
+        self._step += 1
+
+
+def on_film(manager: SimulationManager, title: str) -> Any:
+    """What a `Recorder` films of a simulation for its film to have a title and steps."""
+    from abmarl.render import modes
+
+    has_grid = "ansi" in modes.modes_of(manager)
+    return manager if has_grid else Captioned(manager, title)
+
+
 class OnScreen:
     """Shows a simulation in a window; a context manager, which closes it.
 

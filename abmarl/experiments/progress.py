@@ -43,13 +43,13 @@ class Lines:
         if self._waiting is not None:
             self._print(self._waiting)
 
-    def update(self, result: Mapping[str, Any], seconds: float, share: float) -> None:
+    def update(self, result: Mapping[str, Any], seconds: float, share: float | None) -> None:
         """Show a result.
 
         Args:
             result: of an iteration.
             seconds: how long it took.
-            share: how much of the training is done, from 0 to 1.
+            share: how much of the training is done, from 0 to 1; None: it ends now.
         """
         figures = self.figures.of(result, seconds, share)
         if time.monotonic() - self._said >= LINE_EVERY:
@@ -75,7 +75,7 @@ class Table(Lines):
     def __exit__(self, *error: object) -> None:
         self._live.stop()
 
-    def update(self, result: Mapping[str, Any], seconds: float, share: float) -> None:
+    def update(self, result: Mapping[str, Any], seconds: float, share: float | None) -> None:
         """Show a result; see `Lines.update`."""
         from rich import box
         from rich.markup import escape
@@ -98,7 +98,7 @@ class Figures:
         self._began = time.monotonic()
         self._first_share: float | None = None
 
-    def of(self, result: Mapping[str, Any], seconds: float, share: float) -> dict[str, str]:
+    def of(self, result: Mapping[str, Any], seconds: float, share: float | None) -> dict[str, str]:
         """Name -> value, in the order in which they are shown."""
         runners = result.get("env_runners", {})
         shown = {
@@ -113,7 +113,8 @@ class Figures:
         shown["episodes"] = f"{int(value_at(runners, 'num_episodes_lifetime') or 0):,}"
         steps = sum(map(float, runners.get("num_module_steps_sampled", {}).values()))
         shown["speed"] = readable_rate(steps, seconds, "agent-steps") or "-"
-        shown["time left"] = self._left(share)
+        if share is not None:
+            shown["time left"] = self._left(share)
         return shown
 
     def _left(self, share: float) -> str:

@@ -3,11 +3,18 @@
 import contextlib
 import logging
 import os
+import socket
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 
+from abmarl.external.ray_logs import hush
 from abmarl.extras import load
+from abmarl.rollout.interrupt import raised_termination
+
+PATIENCE = 30.0
+"""Seconds within which a Ray elsewhere has to answer."""
 
 
 @contextlib.contextmanager
@@ -33,7 +40,9 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
         yield
         return
     address, settings = os.environ.get("RAY_ADDRESS"), {}
-    if not address:
+    if address:
+        wait_for_ray(address)
+    else:
         cpus = max(num_cpus, len(os.sched_getaffinity(0)))
         settings = {"num_cpus": cpus, "include_dashboard": False}
     level = logging.INFO if noisy else logging.CRITICAL
@@ -42,9 +51,40 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
         warnings.simplefilter("ignore", FutureWarning)
         ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
     try:
-        yield
+        with raised_termination():  # in the place of Ray's own handler, which prints where it was
+            yield
     finally:
         ray.shutdown()
+
+
+def wait_for_ray(address: str) -> None:
+    """Wait until somebody answers where a Ray is to be, and say where that is.
+
+    Ray itself goes on trying for minutes, without a word.
+
+    Args:
+        address: ``host:port`` or ``ray://host:port``; anything else, as ``auto``, is left to Ray.
+
+    Raises:
+        ConnectionError: nobody answers within `PATIENCE` seconds.
+    """
+    print(f"connecting to the Ray at {address}, as RAY_ADDRESS says ...", flush=True)
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
+        except (OSError, OverflowError) as error:
+            if time.monotonic() > end:
+                raise ConnectionError(
+                    f"nobody answers at {address}, which RAY_ADDRESS names: {error}\nstart Ray "
+                    f"there (ray start --head), or unset RAY_ADDRESS to train on this machine"
+                ) from error
+            time.sleep(min(1.0, PATIENCE))
+        else:
+            return
 
 
 def prepare() -> None:
@@ -56,17 +96,6 @@ def prepare() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
-
-def hush() -> None:
-    """Let Ray and RLlib tell nothing: they warn of what they are going to change, and of workers.
-
-    What matters is told by those who use them.
-    """
-    load("ray.rllib", "rllib", "abmarl train")  # which sets the levels of its own
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager

@@ -6,10 +6,11 @@ from typing import Any
 from abmarl.experiments.environment import codecs_of, learners_of
 from abmarl.experiments.experiment import Experiment, read
 from abmarl.experiments.policies import AgentMapping, policies_of
-from abmarl.experiments.ray_session import hush, prepare
+from abmarl.experiments.ray_session import prepare
 from abmarl.experiments.results import Results
 from abmarl.experiments.settings import apply_settings
 from abmarl.experiments.trainer import TrainedPolicies
+from abmarl.external.ray_logs import hush
 from abmarl.managers.simulation_manager import SimulationManager
 
 

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import math
 import os
 import shutil
 import time
@@ -173,13 +174,21 @@ class Results:
         """Where the checkpoint of an iteration goes."""
         return self.folder / f"{CHECKPOINT}{iteration:06d}"
 
-    def last_values(self) -> dict[str, float]:
-        """Column of the log -> the last number in it."""
+    def film_path(self, iteration: int) -> Path:
+        """Where the next film of the policies of an iteration goes; earlier ones stay."""
+        numbers = itertools.count()
+        paths = (self.folder / f"Episode_{iteration:06d}_{number}.mp4" for number in numbers)
+        return next(path for path in paths if not path.exists())
+
+    def last_values(self, iteration: float = math.inf) -> dict[str, float]:
+        """Column of the log -> the last number in it, up to an iteration."""
         found: dict[str, float] = {}
         path = self.folder / PROGRESS_FILE
         if path.is_file():
             with path.open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
+                    if int(row["training_iteration"]) > iteration:
+                        break
                     found.update((key, float(value)) for key, value in row.items() if value)
         return found
 

@@ -7,18 +7,21 @@ from pathlib import Path
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import Experiment
 
+# The same whoever starts it: Slurm's script names its Ray by RAY_ADDRESS, Magpie by a variable of
+# its own, and by hand there is none.
 _MAIN = """
 
 if __name__ == "__main__":
+    import os
     import sys
+
+    if "MAGPIE_RAY_ADDRESS" in os.environ:
+        os.environ["RAY_ADDRESS"] = os.environ["MAGPIE_RAY_ADDRESS"]
 
     from abmarl.cli import main
 
     main(["train", __file__, *sys.argv[1:]])
 """
-_MAIN_OF_MAGPIE = _MAIN.replace("    import sys\n", "    import os\n    import sys\n").replace(
-    "    main(", '    os.environ["RAY_ADDRESS"] = os.environ["MAGPIE_RAY_ADDRESS"]\n    main('
-)
 
 _SLURM = """#!/bin/bash
 #SBATCH --job-name={title}
@@ -78,12 +81,13 @@ done
 """
 
 
-def write_runnable(experiment: Experiment, magpie: bool = False) -> Path:
+def write_runnable(experiment: Experiment) -> Path:
     """Write ``runnable_<file>``: the file, and an end that trains when it is run.
+
+    It trains on this machine, or on the Ray of the batch script that runs it.
 
     Args:
         experiment: its file.
-        magpie: whether Ray is where Magpie says.
 
     Returns:
         Path of the script.
@@ -97,7 +101,7 @@ def write_runnable(experiment: Experiment, magpie: bool = False) -> Path:
         raise ExperimentError(f"{source.name} is runnable already: python {source.name}")
     text = source.read_text(encoding="utf-8").rstrip("\n")
     path = _script(experiment)
-    path.write_text(text + "\n" + (_MAIN_OF_MAGPIE if magpie else _MAIN), encoding="utf-8")
+    path.write_text(text + "\n" + _MAIN, encoding="utf-8")
     return path
 
 

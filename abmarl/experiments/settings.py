@@ -38,6 +38,7 @@ def _set(experiment: Experiment, path: list[str], value: Any, setting: str) -> N
             raise ExperimentError(f"--set {setting}: of the experiment, {known} can be set")
         if rest[0] == "batched":
             value = as_batched(value, f"--set {setting}")
+            experiment.batched_by = f"--set {setting}"
         else:  # as it was written, also where it reads like a number
             value = setting.partition("=")[2].strip()
             if not value:

@@ -4,13 +4,16 @@ import contextlib
 import errno
 import os
 import shutil
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import Experiment
+from abmarl.experiments.health import Watch
 from abmarl.experiments.logs import Logs
 from abmarl.experiments.plan import Plan
 from abmarl.experiments.progress import display
@@ -40,7 +43,8 @@ class Run:
         results: the folder.
         iteration: iterations done, those before a resumption included.
         checkpoint: path of the last checkpoint, None while there is none.
-        interrupted: whether Ctrl-C ended it.
+        interrupted: whether Ctrl-C or SIGTERM ended it.
+        terminated: whether it was SIGTERM.
         reason: the criterion that ended it, None before the end.
     """
 
@@ -48,7 +52,7 @@ class Run:
         self.plan, self.results = plan, results
         self.iteration = 0
         self.checkpoint: Path | None = None
-        self.interrupted = False
+        self.interrupted = self.terminated = False
         self.reason: str | None = None
         self._steps: float | None = None
         self._seconds_before = 0.0
@@ -83,14 +87,15 @@ class Run:
     def train(self) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
 
-        Ctrl-C waits for the end of the iteration; a second one does not.
+        Ctrl-C waits for the end of the iteration; a second one does not. SIGTERM waits for it too.
 
         Raises:
             TrainingStopped: the disk is full, or the simulation or an algorithm fails.
         """
         with self._room():
             opened = Logs(self.results.folder)
-        with contextlib.closing(opened) as logs, deferred_interrupt(NOTE) as stop:
+        watch = Watch(self.plan.stop)
+        with contextlib.closing(opened) as logs, deferred_interrupt(NOTE, termination=True) as stop:
             with display(self.plan.title) as progress:
                 while not stop and self.reason is None:
                     began = time.monotonic()
@@ -99,15 +104,16 @@ class Run:
                         break
                     with self._room():
                         logs.write(result)
-                    progress.update(
-                        result, time.monotonic() - began, share_done(result, self.plan.stop)
-                    )
+                    share = None if stop else share_done(result, self.plan.stop)
+                    progress.update(result, time.monotonic() - began, share)
+                    for line in watch.look(result, self._kept()):
+                        print(line, file=sys.stderr, flush=True)
                     self.reason = reached(result, self.plan.stop)
                     if self.plan.checkpoint_freq and not (
                         self.iteration % self.plan.checkpoint_freq
                     ):
                         self.save()
-            self.interrupted = bool(stop)
+            self.interrupted, self.terminated = bool(stop), stop.terminated
             if self.plan.checkpoint_at_end or self.interrupted:
                 self.save()
 
@@ -143,8 +149,13 @@ class Run:
         began = time.monotonic()
         while True:
             try:
-                result = self._algorithm.train()
+                with warnings.catch_warnings():
+                    # What is not finite is told by `Watch`, once.
+                    warnings.filterwarnings("ignore", "", RuntimeWarning, r"(ray|numpy)\.")
+                    result = self._algorithm.train()
             except Exception as error:
+                if stop.terminated:  # it reached the workers, too
+                    return None
                 raise TrainingStopped(
                     f"training stopped in iteration {self.iteration + 1}: {first_line(error)}\n"
                     f"{self._kept()}"
@@ -225,7 +236,7 @@ def start(experiment: Experiment, plan: Plan, overrides: list[str]) -> Run:
         plan.base,
         plan.title,
         experiment.path,
-        algorithm=type(plan.config).__name__.removesuffix("Config"),
+        algorithm=plan.algorithm,
         ray=version("ray"),
         set=overrides,
     )

@@ -21,6 +21,7 @@ from abmarl.experiments.plan import Plan, limit_runners
 from abmarl.experiments.policies import Policies, policies_of
 from abmarl.experiments.results import base_folder
 from abmarl.experiments.stop import stop_criteria
+from abmarl.experiments.values import check_values
 
 
 def translate(experiment: Experiment) -> Plan:
@@ -52,6 +53,7 @@ def translate(experiment: Experiment) -> Plan:
         _from_keys(experiment, plan)
     else:
         _from_config(experiment, plan)
+    check_values(plan.config, experiment)
     limit_runners(plan)
     for policy_id in plan.config.algorithm_config_overrides_per_module:
         # RLlib keeps what it makes of them, and cannot make it once the configuration is frozen.
@@ -127,7 +129,7 @@ def _from_config(experiment: Experiment, plan: Plan) -> None:
         if experiment.batched:
             raise ExperimentError(
                 f"{name} has an environment of its own, which cannot be run in batches: leave out "
-                f"config.environment(...)\nor params['experiment']['batched']"
+                f"config.environment(...)\nor {experiment.batched_by}"
             )
         plan.multiagent = for_scripts(policies)
         return

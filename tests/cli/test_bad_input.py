@@ -124,6 +124,19 @@ def test_files_that_make_no_simulation(abmarl, tmp_path, text, message):
     assert (done.code, done.out, done.err) == (2, "", f"error: {message}\n")
 
 
+def test_a_plain_simulation_is_no_grid_world(abmarl, tmp_path):
+    (tmp_path / "walk.py").write_text(
+        "from abmarl.examples import MultiCorridor\n"
+        "params = {'experiment': {'sim_creator': lambda config: MultiCorridor()}}\n"
+    )
+    for command in ("rollout", "evaluate"):
+        done = abmarl(command, "walk.py")
+        assert done.code == 2
+        first, second = done.err.splitlines()
+        assert first.startswith("error: walk.py: params is a MultiCorridor, a plain simulation, ")
+        assert "abmarl visualize DIR" in second
+
+
 def test_files_that_are_not_there(abmarl, tmp_path):
     (tmp_path / "sims").mkdir()
     (tmp_path / "notes.txt").write_text("")

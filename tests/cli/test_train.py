@@ -105,7 +105,10 @@ def test_list(at_home, home):
     done = at_home("list", "--results", home)
     assert (done.code, done.err) == (0, "")
     assert "\n  team-battle\n" in done.out
-    pattern = rf"  {results_of(home).name}: 3 iterations, return -?[\d.]+, 2 checkpoints"
+    pattern = (
+        rf"  {results_of(home).name}: PG of {home}/walk.py, 3 iterations, return -?[\d.]+, "
+        rf"2 checkpoints\n"
+    )
     assert re.search(pattern, done.out)
 
 
@@ -122,6 +125,9 @@ def test_films_without_a_screen(at_home, home):
         str(one) for one in films
     ]
     assert all(one.stat().st_size > 1000 for one in films)
+    again = at_home(*arguments, "--explore")
+    third = results_of(home) / "Episode_000002_2.mp4"
+    assert f", filmed in {third}\n" in again.out  # beside the others
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         done = at_home("visualize", results_of(home))
         assert done.code == 2
@@ -219,6 +225,33 @@ def test_going_on(at_home, home, tmp_path):
     assert json.loads((folder / "run.json").read_text())["set"] == ["stop.training_iteration=4"]
 
 
+def test_a_training_that_is_finished(at_home, home):
+    done = at_home("train", "--resume", results_of(home))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-2:] == [
+        "finished already: training_iteration reached after iteration 3; to train on, raise it: "
+        "--set stop.training_iteration=NUMBER, now 3",
+        f"checkpoint: {results_of(home)}/checkpoint_000003",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"A walk"', '"A run"', "the title 'A walk', here it is 'A run'"),
+        ('"PG"', '"PPO"', "the algorithm 'PG', here it is 'PPO'"),
+    ],
+)
+def test_another_experiment_is_no_resumption(home, tmp_path, old, new, words):
+    write(tmp_path, old, new)
+    before = sorted(results_of(home).iterdir())
+    given = ["train", "walk.py", "--resume", results_of(home), "--set", "minibatch_size=50"]
+    done = call(tmp_path, given, QUIET)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {results_of(home)} holds a training with {words}:\n")
+    assert sorted(results_of(home).iterdir()) == before
+
+
 def test_a_policy_that_does_not_fit_any_more(at_home, home, tmp_path):
     folder = shutil.copytree(results_of(home), tmp_path / "copy")
     write(folder, "end=5", "end=9")
@@ -246,16 +279,20 @@ def until(process, text):
     pytest.fail("".join(lines) + process.stderr.read())
 
 
-def test_ctrl_c_keeps_a_checkpoint(tmp_path):
+@pytest.mark.parametrize(
+    ("signum", "code", "how"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_keeps_a_checkpoint(tmp_path, signum, code, how):
     write(tmp_path, '"checkpoint_freq": 2,')
     process = start(tmp_path, "train", "walk.py", "--set", "stop.training_iteration=100000")
     until(process, "iteration 1,")
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: also to Ray's processes
+    os.killpg(process.pid, signum)  # as a terminal and `timeout` do: also to Ray's processes
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == code
     note, last = err.splitlines()
     assert note.startswith("finishing this iteration and keeping a checkpoint")
-    iteration = int(re.fullmatch(r"interrupted after iteration (\d+)", last)[1])
+    iteration = int(re.fullmatch(rf"{how} after iteration (\d+)", last)[1])
     (path,) = re.findall(r"^checkpoint: (.+)$", out, re.M)
     assert path.endswith(f"checkpoint_{iteration:06d}")
     assert os.path.isdir(path)
@@ -279,8 +316,9 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path):
     (results,) = (tmp_path / "abmarl_results").iterdir()
     assert {2, before - before % 2} <= {int(p.name[-6:]) for p in results.glob("checkpoint_*")}
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=120)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
+    assert err.splitlines()[0] == "an env runner died and was replaced"
 
 
 def iteration_of(line):

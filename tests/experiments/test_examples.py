@@ -45,7 +45,8 @@ def test_analysis_of_predators(tmp_path):
     run(tmp_path, "train", EXAMPLES / "predator_prey_training.py", *words)
     (results,) = (tmp_path / "abmarl_results").iterdir()
     told = run(tmp_path, "analyze", results, EXAMPLES / "predator_prey_analysis.py", "--seed", 1)
-    assert told.startswith("attacks.png: ")
+    assert told.startswith("episode 0 of 100 ...\nepisode 20 of 100 ...\n")
+    assert "\nattacks.png: " in told
     picture = imread(tmp_path / "attacks.png")
     assert picture.shape[0] > 300
     assert picture.std() > 0.1

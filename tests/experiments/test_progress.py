@@ -17,7 +17,7 @@ def result(iteration=1, returns=None, steps=None):
 
 
 def test_figures(monkeypatch):
-    now = iter([0.0, 10.0, 20.0, 30.0])
+    now = iter([0.0, 10.0, 20.0, 30.0, 40.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     figures = progress.Figures()
     first = figures.of(result(steps={"a": 600, "b": 400}), seconds=2.0, share=0.1)
@@ -28,6 +28,7 @@ def test_figures(monkeypatch):
     second = figures.of(result(2, {"red": 2.0, "blue": -1.0}), 1.0, 0.5)
     assert (second["return of red"], second["return of blue"]) == ("2.00", "-1.00")
     assert second["time left"] == "0:00:12"  # 0.4 of it in ten seconds
+    assert "time left" not in figures.of(result(3), 1.0, None)  # it was interrupted
     assert "return of red" not in figures.of(result(3, {"red": 2.0}), 1.0, 0.5)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from abmarl.experiments.execute import ExperimentError
 from abmarl.experiments.experiment import as_batched, manager_of, read
+from abmarl.experiments.keys import nearest
 from abmarl.experiments.settings import apply_settings
 from abmarl.managers import AllStepManager, TurnBasedManager
 from tests.experiments.files import write
@@ -47,7 +48,11 @@ def test_config_may_stand_beside(tmp_path):
         ("params = {'experimnt': {}}",
          "e.py: params has no key 'experimnt' (did you mean 'experiment'?); there are "),
         (f"params = {{'experiment': {{{CREATOR}}}}}",
-         "e.py: params['experiment']['title'] must be a name, not None"),
+         "e.py: params['experiment']['title'] is missing: a name, after which the results"),
+        ("params = {'experiment': {'title': 3, 'sim_creator': 3}}",
+         "e.py: params['experiment']['title'] must be a name, not 3"),
+        ("params = {'experiment': {'title': 'x'}}",
+         "e.py: params['experiment']['sim_creator'] is missing: a function of env_config that"),
         ("params = {'experiment': {'title': 'x', 'sim_creator': 3}}",
          "e.py: params['experiment']['sim_creator'] must be a function that returns the "),
         (f"params = {{'experiment': {{'title': 'x', 'batch': 1, {CREATOR}}}}}",
@@ -166,3 +171,19 @@ def test_batched():
     assert [as_batched(one, "") for one in (None, False, True, "episodes", "columns")] == [
         False, False, "episodes", "episodes", "columns"
     ]  # fmt: skip
+
+
+def test_a_file_sees_no_options_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["abmarl", "train", "--smoke"])
+    (tmp_path / "e.py").write_text("import sys\nfound = sys.argv\n1 / len(sys.argv[1:])\n")
+    with pytest.raises(ExperimentError, match="line 3: ZeroDivisionError"):
+        read(tmp_path / "e.py")
+    path = write(tmp_path, head="import sys\nfound = list(sys.argv)")
+    assert read(path).module.found == [str(path)]
+    assert sys.argv == ["abmarl", "train", "--smoke"]
+
+
+def test_what_others_call_a_key():
+    assert nearest("learning_rat", ["lr", "learner_class"]) == " (did you mean 'lr'?)"
+    assert nearest("learning_rate", ["learner_class"]) == ""
+    assert nearest("discount", ["gamma"]) == " (did you mean 'gamma'?)"

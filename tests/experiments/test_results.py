@@ -8,8 +8,8 @@ import pytest
 
 from abmarl import __version__
 from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.ray_session import hush
 from abmarl.experiments.results import Results, base_folder, earlier
+from abmarl.external.ray_logs import hush
 
 
 @pytest.fixture
@@ -57,6 +57,14 @@ def test_checkpoints(results):
     assert results.checkpoint_path(3).name == "checkpoint_000003"
     with pytest.raises(ExperimentError, match="has no checkpoint 3; there are 2, 10"):
         results.checkpoint(3)
+
+
+def test_films_are_counted_on(results):
+    first = results.film_path(7)
+    assert first.name == "Episode_000007_0.mp4"
+    first.touch()
+    assert results.film_path(7).name == "Episode_000007_1.mp4"
+    assert results.film_path(8).name == "Episode_000008_0.mp4"
 
 
 def test_folders_that_are_none(tmp_path, results):

@@ -1,6 +1,7 @@
 """Scripts for clusters."""
 
 import subprocess
+import sys
 import time
 
 import pytest
@@ -18,17 +19,35 @@ def test_a_script_is_the_file_with_an_end(tmp_path):
     text = script.read_text()
     assert text.startswith(path.read_text().rstrip("\n"))
     assert text.endswith('    main(["train", __file__, *sys.argv[1:]])\n')
-    assert "RAY_ADDRESS" not in text
     # As a file it is an experiment still, which does not train by being read.
     assert read(script).title == "Walk"
     with pytest.raises(ExperimentError, match=r"runnable_walk\.py is runnable already"):
         write_runnable(read(script))
 
 
-def test_a_script_for_magpie(tmp_path):
-    text = write_runnable(read(write(tmp_path)), magpie=True).read_text()
-    assert 'os.environ["RAY_ADDRESS"] = os.environ["MAGPIE_RAY_ADDRESS"]\n    main(' in text
-    compile(text, "script", "exec")
+def test_one_script_serves_them_all(tmp_path):
+    """What it calls is a stand-in, which tells where it would train."""
+    script = write_runnable(read(write(tmp_path)))
+    stand_in = tmp_path / "tools" / "abmarl" / "cli"
+    stand_in.mkdir(parents=True)
+    (stand_in.parent / "__init__.py").touch()
+    (stand_in / "__init__.py").write_text(
+        "import os\ndef main(words):\n    print(os.environ.get('RAY_ADDRESS'), *words[1:])\n"
+    )
+    end = script.read_text()[len((tmp_path / "walk.py").read_text()) :]
+    script.write_text(end)  # the file needs the package itself
+    for variables, address in (
+        ({}, None), ({"RAY_ADDRESS": "a:1"}, "a:1"),
+        ({"RAY_ADDRESS": "a:1", "MAGPIE_RAY_ADDRESS": "b:2"}, "b:2"),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-S", script, "--smoke"], capture_output=True, text=True, check=True,
+            env={"PYTHONPATH": str(tmp_path / "tools"), **variables},
+        )  # fmt: skip
+        assert done.stdout == f"{address} {script} --smoke\n"
+    write_magpie(read(tmp_path / "walk.py"), 1, 1)
+    write_slurm(read(tmp_path / "walk.py"), 1, 1)
+    assert script.read_text() == end  # batch scripts do not touch it
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ pytest.importorskip("torch")
 import torch
 from gymnasium import spaces
 
+from abmarl.cli.errors import UserError
+from abmarl.cli.policies import chosen, policies_of
 from abmarl.external import load_policy
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
@@ -196,3 +198,81 @@ def test_policies_that_remember_are_refused(vec, tmp_path):
     made(tmp_path / "lstm", {"red": recurrent})
     with pytest.raises(ValueError, match="remembers earlier steps"):
         load_policy(tmp_path / "lstm", trust=True)
+
+
+@pytest.fixture
+def results(algorithm, tmp_path):
+    """A results folder of a training, whose last checkpoint it is."""
+    from abmarl.experiments.results import Results
+
+    (tmp_path / "fight.py").write_text("params = {}\n")
+    results = Results.create(tmp_path / "base", "fight", str(tmp_path / "fight.py"))
+    (results.folder / "checkpoint_000001").mkdir()
+    shutil.move(algorithm, results.folder / "checkpoint_000020")
+    return results.folder
+
+
+def asked(vec, *given, trust=True):
+    """What the command line makes of some ``--policy``."""
+    return policies_of(vec, chosen(vec, given), trust, False, 0)
+
+
+def test_results_of_a_training_are_asked_for_by_their_folder(vec, results, capsys):
+    found = asked(vec, str(results))
+    assert list(found) == ["fighter_1", "fighter_2"]
+    for group, policies in found.items():
+        alone = load_policy(results / "checkpoint_000020", group, trust=True)
+        rollouts = [
+            collect(vec, {group: one}, 8, seed=3, progress=False)
+            for one in (alone, policies[str(results)])
+        ]
+        np.testing.assert_array_equal(*(one.rewards[group] for one in rollouts))
+    assert f"loading {results} ...\n" in capsys.readouterr().err
+
+
+def test_one_of_several_policies_is_named_behind_the_path(vec, results, monkeypatch):
+    monkeypatch.setenv("HOME", str(results.parent))
+    for path in (str(results), f"{results}/checkpoint_000020", f"~/{results.name}"):
+        name = f"{path}#fighter_2"
+        policy = asked(vec, f"fighter_1={name}")["fighter_1"][name]
+        alone = load_policy(results / "checkpoint_000020", "fighter_2", trust=True)
+        rollouts = [
+            collect(vec, {"fighter_1": one}, 8, seed=3, progress=False) for one in (alone, policy)
+        ]
+        np.testing.assert_array_equal(*(one.rewards["fighter_1"] for one in rollouts))
+
+
+def test_which_policy_is_meant_is_asked(vec, results):
+    walkers = corridor().vectorize(2)
+    with pytest.raises(UserError) as caught:
+        asked(walkers, str(results))
+    assert str(caught.value) == (
+        f"--policy: {results} has the policies 'fighter_1', 'fighter_2', and none for group "
+        f"'walker':\nchoose one, as --policy 'walker={results}#fighter_1'"
+    )
+    with pytest.raises(UserError, match="no policy 'red': choose one of 'fighter_1', 'fighter_2'"):
+        asked(vec, f"{results}#red")
+    with pytest.raises(UserError, match=r"pickles, which can execute code;\n.*--trust"):
+        asked(vec, str(results), trust=False)
+    shutil.rmtree(results / "checkpoint_000020")
+    (results / "checkpoint_000001").rmdir()
+    with pytest.raises(UserError, match="has no checkpoints: training ended before"):
+        asked(vec, str(results))
+
+
+def test_a_name_with_the_mark_in_it_may_be_a_path(vec, results, tmp_path):
+    other = tmp_path / "run#2"
+    shutil.copytree(results, other)
+    assert list(asked(vec, f"fighter_1={other}")["fighter_1"]) == [str(other)]
+    name = f"{other}#fighter_1"
+    assert list(asked(vec, f"fighter_1={name}")["fighter_1"]) == [name]
+
+
+def test_rllib_does_not_warn_of_itself(vec, algorithm, caplog):
+    import logging
+
+    asked(vec, f"fighter_1={algorithm}#fighter_1")
+    logger = logging.getLogger("ray._common.deprecation")
+    logger.warning("DeprecationWarning: `RLModule(config=[RLModuleConfig object])` is old")
+    logger.warning("DeprecationWarning: `yours` is old")
+    assert [one.getMessage() for one in caplog.records] == ["DeprecationWarning: `yours` is old"]

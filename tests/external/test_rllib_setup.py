@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,11 +19,13 @@ from ray.rllib.policy.policy import PolicySpec
 
 from abmarl.examples import MultiCorridor, predator_prey_resources
 from abmarl.external.rllib import BatchedEnvRunner, batched
+from abmarl.external.rllib.limits import start
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints
 from abmarl.external.rllib.setting import StockEnv
 from abmarl.gridworld import SmartGridWorldSimulation
 from abmarl.managers import AllStepManager
 from tests.external.probes import corridor, skirmish
+from tests.external.ray_session import ray_session  # noqa: F401
 from tests.gridworld.small import build, fighter
 
 
@@ -240,6 +243,39 @@ def test_left_to_the_runner_of_rllib(case, capsys):
         num_timesteps=8, random_actions=case != "recurrent"
     )
     assert {len(one) for one in episodes} <= {1, 2, 3, 4, 5}
+
+
+def connected(*spaces):
+    return FlattenObservations(multi_agent=True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "later", "message"),
+    [
+        ("columns", lambda config: config.learners(learner_connector=connected),
+         "columns take the place of the learner connectors"),
+        ("episodes", lambda config: config.env_runners(env_to_module_connector=connected),
+         r"the config has env-to-module connectors of its own, since batched\(\.\.\.\) was called"),
+        ("episodes", lambda config: config.callbacks(on_episode_end=at_the_end),
+         "the config has a callback on_episode_end, since batched"),
+        ("episodes", lambda config: config.rl_module(model_config={"use_lstm": True}),
+         "the module of policy 'fighter_1' is recurrent, since batched"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_what_is_changed_afterwards_is_refused_at_the_start(ray_session, mode, later, message):  # noqa: F811
+    config = batched(base(), skirmish, mode=mode, num_envs=2)
+    later(config)
+    with pytest.raises(ValueError, match=message):
+        config.build_algo()
+
+
+def test_more_learners_are_refused_at_the_start():
+    config = batched(base(), skirmish, mode="columns", num_envs=2).learners(num_learners=2)
+    runner = object.__new__(BatchedEnvRunner)
+    runner.module = None
+    with pytest.raises(ValueError, match="one learner at most, got num_learners=2"):
+        start(SimpleNamespace(config=config, env_runner=runner))
 
 
 def test_single_worlds_do_not_start_alike():

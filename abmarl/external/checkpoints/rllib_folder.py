@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.external.checkpoints.policy import Brain
+from abmarl.external.ray_logs import hush_own_deprecations
 from abmarl.extras import load
 
 _SEEN, _MASK = "observations", "action_mask"
@@ -35,11 +36,7 @@ def module_folder(path: str, name: str | None) -> str:
     Raises:
         ValueError: There are several, none of that name, or none at all.
     """
-    homes = [os.path.join(path, inner) if inner else path for inner in _INNER]
-    home = next((folder for folder in homes if _is_module(folder)), None)
-    if home is None:
-        raise ValueError(f"{path} is a checkpoint of RLlib without policies")
-    found = sorted(entry for entry in os.listdir(home) if _is_module(os.path.join(home, entry)))
+    home, found = _home(path), policies_in(path)
     if not found:
         if name is not None:
             raise ValueError(f"{path} holds one policy: leave out name={name!r:.60}")
@@ -53,6 +50,25 @@ def module_folder(path: str, name: str | None) -> str:
             f"or give its folder, as {os.path.join(home, found[0])}"
         )
     return os.path.join(home, name)
+
+
+def policies_in(path: str) -> list[str]:
+    """Names of the policies of a checkpoint; none where it is the folder of one policy.
+
+    Raises:
+        ValueError: There are no policies in it at all.
+    """
+    home = _home(path)
+    return sorted(entry for entry in os.listdir(home) if _is_module(os.path.join(home, entry)))
+
+
+def _home(path: str) -> str:
+    """The folder that has those of the policies in it, or is one of them."""
+    homes = [os.path.join(path, inner) if inner else path for inner in _INNER]
+    home = next((folder for folder in homes if _is_module(folder)), None)
+    if home is None:
+        raise ValueError(f"{path} is a checkpoint of RLlib without policies")
+    return home
 
 
 def _is_module(path: str) -> bool:
@@ -73,6 +89,7 @@ class RLlibBrain(Brain):
 
     def __init__(self, path: str) -> None:
         load("ray.rllib", "rllib", "load_policy")
+        hush_own_deprecations()
         from ray.rllib.core.columns import Columns
         from ray.rllib.core.rl_module.rl_module import RLModule
 

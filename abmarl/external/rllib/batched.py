@@ -1,24 +1,21 @@
 """The one line that lets RLlib train at the speed of the engine."""
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.policy.policy import PolicySpec
 from ray.rllib.utils import force_list
 
-from abmarl.external.rllib.columns import ColumnsToTrainBatch
+from abmarl.external.ray_logs import hush_own_deprecations
+from abmarl.external.rllib.columns import columns_connector
 from abmarl.external.rllib.env_runner import BatchedEnvRunner
-from abmarl.external.rllib.saved_worlds import attach
+from abmarl.external.rllib.limits import check_columns, needs_stock_runner, recurrent, start
 from abmarl.external.rllib.seats import policy_of_agents
 from abmarl.external.rllib.setting import KEY, Setting, StockEnv
 from abmarl.external.rllib.worlds import Worlds
 from abmarl.gridworld.vector.size import positive
 
 MODES = ("episodes", "columns")
-_EPISODE_CALLBACKS = ("on_episode_created", "on_episode_start", "on_episode_step", "on_episode_end")
 
 
 def batched(
@@ -33,8 +30,9 @@ def batched(
 ) -> AlgorithmConfig:
     """Let an algorithm of RLlib sample from many worlds at once.
 
-    Call it last, when policies, modules, connectors and callbacks are set. Observations become flat
-    float32 arrays; actions one `Discrete`, or a `MultiDiscrete` beyond 4,096 joint actions. A
+    Call it when policies, modules, connectors and callbacks are set: what is changed afterwards so
+    that it cannot be batched any more is refused when the algorithm is built. Observations become
+    flat float32 arrays; actions one `Discrete`, or a `MultiDiscrete` beyond 4,096 joint actions. A
     config without policies gets one per group of agents, which has the group's name.
 
     Where a config asks for what this env runner does not do (recurrent modules, connectors of its
@@ -66,6 +64,7 @@ def batched(
             config is as before then.
     """
     _check(config, mode)
+    hush_own_deprecations()
     setting = Setting(sim, mode, positive("num_envs", num_envs), horizon, num_threads, order, masks)
     worlds = _one_world(setting)
     policies, mapping_fn = config.policies, config.policy_mapping_fn
@@ -73,7 +72,7 @@ def batched(
         group_of = {key: name for name, ids in worlds.groups.items() for key in ids}
         policies, mapping_fn = dict.fromkeys(worlds.groups), _Lookup(group_of)
     policies = _specs(policies)
-    reason = _needs_stock_runner(config)
+    reason = needs_stock_runner(config)
     try:
         policy_of = policy_of_agents(mapping_fn, worlds.possible_agents, policies)
     except (AttributeError, TypeError):
@@ -82,9 +81,9 @@ def batched(
         policies = _with_spaces(policies, worlds, policy_of)
         if any(policy_of_agents(mapping_fn, policy_of, policies) != policy_of for _ in range(20)):
             reason = reason or "its policy_mapping_fn says something else each time"
-        reason = reason or _recurrent(config, policies, masks)
+        reason = reason or recurrent(config, policies, masks)
     if mode == "columns":
-        _check_columns(config)
+        check_columns(config)
     if reason and masks:
         raise ValueError(
             f"masks=True needs the batched env runner, and {reason}; leave masks=False"
@@ -96,10 +95,13 @@ def batched(
         print(f"abmarl: RLlib's own env runner plays one world at a time, because {reason}")
         return config
     config.env_runners(env_runner_cls=BatchedEnvRunner)
-    config.callbacks(on_algorithm_init=[*_as_list(config.callbacks_on_algorithm_init), attach])
+    others = force_list(config.callbacks_on_algorithm_init)
+    config.callbacks(on_algorithm_init=[*(one for one in others if one is not start), start])
     if mode == "columns":
-        config.learners(add_default_connectors_to_learner_pipeline=False)
-        config.training(learner_connector=_columns_connector)
+        config.learners(
+            add_default_connectors_to_learner_pipeline=False,
+            learner_connector=columns_connector,
+        )
     return config
 
 
@@ -113,10 +115,6 @@ class _Lookup:
         return self._policy_of[agent_id]
 
 
-def _columns_connector(*spaces: Any) -> ColumnsToTrainBatch:
-    return ColumnsToTrainBatch()
-
-
 def _check(config: Any, mode: Any) -> None:
     if not isinstance(config, AlgorithmConfig):
         raise TypeError(
@@ -128,20 +126,6 @@ def _check(config: Any, mode: Any) -> None:
         raise ValueError(
             "batched needs RLlib's new API stack; leave enable_env_runner_and_connector_v2 on"
         )
-
-
-def _check_columns(config: AlgorithmConfig) -> None:
-    """Refuse what columns cannot do."""
-    problem = None
-    if not isinstance(config, PPOConfig):
-        problem = f"are made for PPO and its like, got {type(config).__name__}"
-    elif config.num_learners > 1:
-        # RLlib would shard a batch by the steps of worlds, and drop most of the rows.
-        problem = f"go to one learner at most, got num_learners={config.num_learners}"
-    elif config._learner_connector not in (None, _columns_connector):
-        problem = "take the place of the learner connectors, and the config has some of its own"
-    if problem:
-        raise ValueError(f'columns {problem}; use mode="episodes"')
 
 
 def _one_world(setting: Setting) -> Worlds:
@@ -196,40 +180,3 @@ def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> d
         key: PolicySpec(spec.policy_class, *spaces[key], spec.config) if key in spaces else spec
         for key, spec in policies.items()
     }
-
-
-def _needs_stock_runner(config: AlgorithmConfig) -> str | None:
-    """Why the batched env runner cannot do what is asked for, None if it can."""
-    for side in ("env_to_module", "module_to_env"):
-        default = getattr(config, f"add_default_connectors_to_{side}_pipeline")
-        if getattr(config, f"_{side}_connector") is not None or not default:
-            return f"the config has {side.replace('_', '-')} connectors of its own"
-    for name in _EPISODE_CALLBACKS:
-        classes = force_list(config.callbacks_class)
-        overridden = any(getattr(one, name) is not getattr(RLlibCallback, name) for one in classes)
-        if overridden or getattr(config, f"callbacks_{name}") is not None:
-            return f"the config has a callback {name}"
-    return None
-
-
-def _recurrent(config: AlgorithmConfig, policies: dict[str, PolicySpec], masks: bool) -> str | None:
-    """Why the modules cannot be played in batches: some of them have states."""
-    spaces: dict = {
-        key: (spec.observation_space, spec.action_space) for key, spec in policies.items()
-    }
-    asked = config.copy(copy_frozen=False).multi_agent(policies=policies)
-    try:
-        modules = asked.get_multi_rl_module_spec(spaces=spaces, inference_only=True).build()
-    except ValueError as error:
-        if not masks:
-            raise
-        raise ValueError(
-            "masks=True needs modules that take masks: set module_class to RLlib's "
-            "ActionMaskingTorchRLModule, or the like, in config.rl_module"
-        ) from error
-    stateful = [key for key, module in modules.items() if module.is_stateful()]
-    return f"the module of policy {stateful[0]!r} is recurrent" if stateful else None
-
-
-def _as_list(callbacks: Callable | Iterable[Callable] | None) -> list[Callable]:
-    return [one for one in force_list(callbacks) if one is not attach]

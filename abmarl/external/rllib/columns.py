@@ -56,6 +56,11 @@ class ColumnsToTrainBatch(ConnectorV2):
         return batch
 
 
+def columns_connector(*spaces: Any) -> ColumnsToTrainBatch:
+    """What a config is given to make the connector."""
+    return ColumnsToTrainBatch()
+
+
 def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[str, Any]:
     # Modules that learn nothing may be no networks.
     parameters = module.parameters() if isinstance(module, torch.nn.Module) else iter(())

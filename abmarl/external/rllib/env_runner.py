@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import tree
 from ray.rllib.callbacks.utils import make_callback
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.env_context import EnvContext
@@ -17,6 +16,7 @@ from ray.rllib.utils.metrics import RLMODULE_INFERENCE_TIMER
 
 from abmarl.external.rllib.columns import ColumnBatch
 from abmarl.external.rllib.episodes import EpisodeBuilder
+from abmarl.external.rllib.forward import forward
 from abmarl.external.rllib.recorder import Recorder, Rows
 from abmarl.external.rllib.saved_worlds import SavedWorlds
 from abmarl.external.rllib.scores import Scores
@@ -187,42 +187,13 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         if random:
             outputs = {key: recorders[key].random(actions) for key in batch}
         else:
-            with self.metrics.log_time(RLMODULE_INFERENCE_TIMER), torch.no_grad():
-                outputs = self._forward(batch, explore, env_steps)
+            runners = self.config.num_env_runners or 1
+            steps = self.num_env_steps_sampled_lifetime // runners + env_steps
+            with self.metrics.log_time(RLMODULE_INFERENCE_TIMER):
+                outputs = forward(self.module, batch, explore, steps * runners, self._device)
         for key, columns in outputs.items():
             recorders[key].act(columns, actions)
         return sum(len(columns[Columns.ACTIONS]) for columns in outputs.values())
-
-    def _forward(self, batch: dict, explore: bool, env_steps: int) -> dict:
-        """What the modules put out, with actions, as RLlib's own connectors make it."""
-        given = {
-            key: {Columns.OBS: tree.map_structure(self._tensor, rows)}
-            for key, rows in batch.items()
-        }
-        if explore:
-            runners = self.config.num_env_runners or 1
-            steps = self.num_env_steps_sampled_lifetime // runners + env_steps
-            outputs = self.module.forward_exploration(given, t=steps * runners)
-        else:
-            outputs = self.module.forward_inference(given)
-        return {key: self._with_actions(key, columns, explore) for key, columns in outputs.items()}
-
-    def _with_actions(self, policy: str, columns: dict, explore: bool) -> dict[str, np.ndarray]:
-        found = {key: one for key, one in columns.items() if key not in _NOT_KEPT}
-        if Columns.ACTIONS not in found:
-            module = self.module[policy]
-            if explore:
-                kind = module.get_exploration_action_dist_cls()
-            else:
-                kind = module.get_inference_action_dist_cls()
-            choice = kind.from_logits(found[Columns.ACTION_DIST_INPUTS])
-            choice = choice if explore else choice.to_deterministic()
-            found[Columns.ACTIONS] = choice.sample()
-            found.setdefault(Columns.ACTION_LOGP, choice.logp(found[Columns.ACTIONS]))
-        return {key: _array(one) for key, one in found.items()}
-
-    def _tensor(self, array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array).to(self._device)
 
     def get_metrics(self) -> Any:
         """The metrics since the last time, reduced."""
@@ -240,14 +211,6 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
             raise RuntimeError(f"{type(self).__name__} has no worlds or no module")
 
 
-# Columns of modules that are of no use beyond the step.
-_NOT_KEPT = (Columns.EMBEDDINGS,)
-
-
 def _evaluate(policy: str, module: Any) -> None:
     if isinstance(module, torch.nn.Module):
         module.eval()
-
-
-def _array(values: Any) -> np.ndarray:
-    return values.cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
