@@ -9,8 +9,9 @@ from matplotlib.path import Path
 
 from abmarl.render import Scene, draw, frame, picture_size
 from abmarl.render.drawing.layout import layout
-from abmarl.render.drawing.markers import SHAPES, marker
+from abmarl.render.drawing.markers import marker
 from abmarl.render.drawing.surface import BACKGROUND
+from abmarl.render.scenes.shapes import SHAPES
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -206,3 +207,18 @@ def test_fast_enough(sim, agent, side, agents, floor):
         world.store.position[:] = rng.integers(0, side, world.store.position.shape)
         frame(Scene.of(world, step=step))
     assert 20 / (time.perf_counter() - start) > floor
+
+
+def test_text_between_dollars(sim, agent):
+    agents = [agent((1, k), "red", shape) for k, shape in enumerate(("$R$", "$L$", "$abc$"))]
+    image = frame(Scene.of(sim(3, 5, agents)))
+    pixels = [cell_of(image, 1, k, 3, 5) for k in range(3)]
+    cells = [(one[..., 0] > 120) & (one[..., 1] < 90) for one in pixels]
+    for cell in cells:
+        rows, cols = np.flatnonzero(cell.any(1)), np.flatnonzero(cell.any(0))
+        assert abs(rows[0] + rows[-1] + 1 - cell.shape[0]) < 6, "in the middle"
+        assert abs(cols[0] + cols[-1] + 1 - cell.shape[1]) < 6
+    # An L has nothing in its upper right quarter.
+    side = cells[1].shape[0] // 2
+    assert not cells[1][:side, side + 4 :].any()
+    assert cells[0][:side, side + 4 :].any()
