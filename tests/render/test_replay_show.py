@@ -143,7 +143,7 @@ def test_the_panel(rollout):
     assert facts["reward"] == f"{rollout.rewards[group][0, 0, k]:.4g} so far"
     seen = show.observed(0, slot)
     then = rollout.observations[group]["position_centered_encoding"][1, 0, k]
-    assert np.array_equal(seen.labels, then)
+    assert np.array_equal(seen.panes[0].cells, then)
     assert show.sight(0, slot).visible.any()
     show.go(0)
     assert dict(show.facts(0, slot))["last action"] == "none yet"

@@ -142,8 +142,11 @@ def test_the_panel_tells_and_shows_what_the_agent_sees():
     assert facts["reward"] == "-0.5 so far"
     assert facts["last action"] == "no attack, move 1 down"
     observed = show.observed(0, 0)
-    assert np.array_equal(observed.labels, sim.get_obs("a")["position_centered_encoding"])
-    assert set(observed.looks) <= {1, 2, 9}
+    assert [pane.channel for pane in observed.panes] == ["position centered encoding"]
+    assert not observed.lines
+    pane = observed.panes[0]
+    assert np.array_equal(pane.cells, sim.get_obs("a")["position_centered_encoding"])
+    assert set(pane.looks) <= {1, 2, 9}
     image = viewer.picture()
     assert (image[:, -PANEL_WIDTH:] == 255).all(-1).sum() > 50_000
     assert not np.array_equal(image, plain)

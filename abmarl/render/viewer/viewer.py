@@ -37,6 +37,7 @@ from abmarl.render.viewer.window import Window
 pygame = load("pygame")
 
 _FRAMES = 60  # per second, at most
+_LOWEST = 460  # pixels that the panel needs, also beside a low grid
 
 
 class Viewer(Commands):
@@ -86,7 +87,8 @@ class Viewer(Commands):
         below = SCORE_HEIGHT + sum(strip.height for strip in self.strips)
         width, height = picture_size(scene.rows, scene.cols)
         # With room for the panel, so that the grid need not shrink when it opens.
-        self._size = size or (max(width, 480) + PANEL_WIDTH, height - SCORE_HEIGHT + below)
+        high = max(height - SCORE_HEIGHT + below, _LOWEST)
+        self._size = size or (max(width, 480) + PANEL_WIDTH, high)
         self.canvas = Canvas(self)
         self.view = MapView(scene.rows, scene.cols, self.canvas.map_rect(self._size).size)
         self._window: Window | None = None
