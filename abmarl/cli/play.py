@@ -37,7 +37,7 @@ def play(
         ),
     ] = None,
     group: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME",
             show_default=False,
@@ -93,6 +93,8 @@ def play(
         raise UserError(f"--agent {agent[0]} is given twice: two people play two agents")
     if agent and len(agent) > MOST_PEOPLE:
         raise UserError(f"--agent: {len(agent)} are given, but {MOST_PEOPLE} people fit a keyboard")
+    if group and len(group) > 1:
+        raise UserError(f"--group {' and '.join(group)}: a person plays one group, give one")
     check_outputs({"--save": save})
     needs_window()
     # numpy and numba come in here, after what can be refused without them.
@@ -103,7 +105,7 @@ def play(
         vec = load_simulation(sim).vectorize(
             num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
         )
-    people = _people(vec, agent or [], group)
+    people = _people(vec, agent or [], group[0] if group else None)
     played = [name for mine in people for name in mine]
     policies = _opponents(vec, opponents or [], set(played), trust)
     with for_the_user():
@@ -184,7 +186,8 @@ def _window(game: Any, people: list[list[str]], name: str, fps: float | None) ->
     """The window, opened."""
     from abmarl.render import Viewer
     from abmarl.render.play.keyboard import Keyboard
-    from abmarl.render.play.show import GameLine, PlayShow
+    from abmarl.render.play.line import GameLine
+    from abmarl.render.play.show import PlayShow
 
     alone = len(people) == 1
     with for_the_user(), needs_screen("playing needs one"):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
 import numpy as np
 import pytest
@@ -79,6 +80,8 @@ def test_a_game_and_its_replay(screen, tmp_path):
 def test_real_time_goes_on_by_itself(screen, tmp_path):
     script = command("play", "foraging", "--fps", 20, "--seed", 1, "--save", "game.npz")
     with screen.running(script, cwd=tmp_path) as process:
+        time.sleep(1)  # it waits for the first key, which does nothing else
+        screen.key("space")
         for _ in range(8):
             screen.key("d")
         screen.key("Escape")
@@ -119,6 +122,7 @@ def test_a_window_that_is_closed_at_once(screen, tmp_path):
         (["team-battle", "--agent", "agent99"], "--agent: agent 'agent99' does not exist; those"),
         (["pacman", "--agent", "pellet0"], "--agent: agent 'pellet0' does not "),
         (["team-battle", "--group", "purple"], "--group: no group 'purple'"),
+        (["team-battle", "--group", "red", "--group", "blue"], "--group red and blue: a person pl"),
         (["team-battle", "--agent", "agent0", "--group", "red"], "--agent and --group: give one"),
         (["team-battle", "--agent", "agent0", "--agent", "agent0"], "--agent agent0 is given tw"),
         (["team-battle", *("--agent", "a", "--agent", "b", "--agent", "c")], "--agent: 3 are "),

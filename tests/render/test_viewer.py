@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from abmarl.examples import shipped
+from abmarl.gridworld import GridWorldAgent
 from abmarl.render import PolicyShow, Show, SimulationShow, Viewer, frame, view
 from abmarl.render.drawing.surface import pygame
 from abmarl.render.viewer.panel import PANEL_WIDTH
@@ -197,8 +198,41 @@ def test_following(many):
         scene = many.show.scene(0)
         row, col = many.view.place(*(side / 2 for side in many.view.size))
         assert (int(row), int(col)) == (scene.row[0], scene.col[0])
+    size = many.view.cell
+    mouse(many, pygame.MOUSEMOTION, (30, 20), rel=(0, 0), buttons=(0, 0, 0))
+    many.handle(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=-2))
+    many.picture()
+    assert many.following
+    assert many.view.cell < size
+    row, col = many.view.place(*(side / 2 for side in many.view.size))
+    assert (int(row), int(col)) == (scene.row[0], scene.col[0]), "zooming does not let go"
     press(many, "f")
     assert not many.following
+
+
+def test_following_zooms_in_where_all_is_shown(many):
+    many.picture()
+    assert many.view.shows_all
+    cell = many.view.cell
+    status = many.picture()[-25:]
+    press(many, "f")
+    followed = many.picture()
+    assert many.view.cell >= 1.4 * cell
+    assert not many.view.shows_all
+    assert (followed[-25:] != status).any(-1).sum() > 100, "the status line says so"
+
+
+def test_tab_goes_over_those_who_act():
+    agents = [wall("w", 9, (0, 0)), fighter("a", 1, (1, 0)), fighter("b", 2, (1, 3))]
+    still = GridWorldAgent(id="c", encoding=3, initial_position=(2, 4))
+    sim = build([*agents, still])
+    sim.reset(seed=0)
+    viewer = Viewer(SimulationShow(sim))
+    found = []
+    for _ in range(3):
+        press(viewer, "tab")
+        found.append(viewer.chosen)
+    assert found == [1, 2, 1]
 
 
 class Hands:

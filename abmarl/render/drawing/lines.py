@@ -6,6 +6,8 @@ from abmarl.render.colors import RGB
 from abmarl.render.drawing.sprites import INK, text
 
 _DOTS = "..."
+# Longest names to try, one after the other, until a line fits.
+NAME_LENGTHS = (60, 24, 16, 11, 7)
 
 
 def fits(words: str, height: int, room: int) -> bool:
@@ -25,6 +27,11 @@ def shortened(words: str, height: int, room: int) -> str:
         else:
             most = middle
     return words[:least].rstrip() + _DOTS
+
+
+def brief_name(name: str, most: int) -> str:
+    """A name of at most so many characters; its end stays, where names often differ."""
+    return name if len(name) <= most else f"{name[: most - 4]}..{name[-2:]}"
 
 
 def wrapped(words: str, height: int, room: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Draws a scene on a pygame surface, and makes images of it. Needs no screen."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from abmarl.extras import load
 from abmarl.render.drawing.agents import draw_agents
 from abmarl.render.drawing.attacks import cell_middles, draw_attacks
 from abmarl.render.drawing.layout import MARGIN, Layout, layout, picture_size
+from abmarl.render.drawing.marks import Mark, draw_marks
 from abmarl.render.drawing.score import score_line
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.scenes.sight import Sight
@@ -43,7 +45,10 @@ def pixels_of(surface) -> np.ndarray:
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
-def draw(scene: Scene, surface, plan: Layout | None = None, sight: Sight | None = None) -> None:
+def draw(
+    scene: Scene, surface, plan: Layout | None = None, sight: Sight | None = None,
+    marks: Sequence[Mark] = (),
+) -> None:  # fmt: skip
     """Draw a scene over the whole of a pygame surface.
 
     Args:
@@ -52,18 +57,21 @@ def draw(scene: Scene, surface, plan: Layout | None = None, sight: Sight | None 
         plan: which part of the grid goes where, as of a `MapView`; None: all of it fitted in, with
             the score line below.
         sight: what one agent sees: all else lies in a fog.
+        marks: agents to be framed.
 
     Raises:
-        ValueError: the surface is too small for the grid, or an agent's render_shape is unknown.
+        ValueError: the surface is too small for the grid.
     """
     plan = layout(scene.rows, scene.cols, surface.get_size()) if plan is None else plan
     surface.blit(_background(scene.rows, scene.cols, plan), (0, 0))
     if plan.cell < _SMALLEST_SPRITE:
         _draw_squares(scene, surface, plan)
     else:
-        draw_agents(scene, surface, plan)
+        draw_agents(scene, surface, plan, [mark.slot for mark in marks])
     if sight is not None:
         _draw_fog(scene, surface, plan, sight)
+    if marks:
+        draw_marks(scene, surface, plan, marks)
     if plan.score is not None:
         surface.blits(score_line(scene, max(plan.left, MARGIN), plan.width, plan.score), False)
 

@@ -87,6 +87,7 @@ def tiles(
         health=np.ones(count),
         blocking=np.array([solid for _, solid in drawn], bool)[look],
         team=np.ones(count, np.int64),
+        acting=np.zeros(count, bool),
         look=look,
         looks=tuple(one for one, _ in drawn),
         step=step,

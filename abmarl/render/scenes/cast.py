@@ -46,6 +46,7 @@ class Cast:
         ids: the agents' ids.
         agents: the agents, in the order of the arrays.
         blocking: bool [N], blocks the view of others.
+        acting: bool [N], is an agent that acts.
 
     Raises:
         TypeError: `sim` has no grid.
@@ -62,6 +63,7 @@ class Cast:
         self.ids = tuple(self.store.ids)
         self.agents = [self.sim.agents[name] for name in self.ids]
         self.blocking = np.asarray(self.store.traits["blocking"], dtype=bool)
+        self.acting = np.array([hasattr(one, "action_space") for one in self.agents], dtype=bool)
         self._keys: list[tuple] = []
         self._looks: tuple[np.ndarray, tuple[Look, ...]] = np.empty(0, np.intp), ()
         self._teams: tuple[bytes, dict[int, str]] | None = None
@@ -119,7 +121,7 @@ class Cast:
         return self._teams[1]
 
     def _is_wall(self, slot: int) -> bool:
-        return bool(self.blocking[slot]) and not hasattr(self.agents[slot], "action_space")
+        return bool(self.blocking[slot] and not self.acting[slot])
 
     def _team_name(self, number: int, slots: list[int]) -> str:
         groups = {self.group(slot) for slot in slots}

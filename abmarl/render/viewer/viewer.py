@@ -9,8 +9,10 @@ Two things can be added:
 - ``hands``, something that reacts to keys and clicks, such as a player. It may have the methods
   ``key(name, down) -> bool`` (a key, named as `controls.key_name` does, was pressed or let go) and
   ``cell(row, col, button) -> bool`` (a cell was clicked at). It is asked first, and what it returns
-  True for is not taken as a control of the viewer. ``keys``, pairs of keys and what they do, stands
-  in the help; ``taken``, names of keys, are left out among the viewer's controls.
+  True for is not taken as a control of the viewer. ``beside(button) -> bool`` is asked likewise
+  when the map was clicked at outside of the grid. ``keys``, pairs of keys and what they do, stands
+  in the help; ``taken``, names of keys, are left out among the viewer's controls; ``marks()`` gives
+  a `Mark` for every agent that is to be framed.
 - ``strips``, what is drawn below the map, from the top downwards, such as a timeline. A strip has a
   ``height`` in pixels, ``draw(surface)`` for a surface of that height, and may have ``click(x,
   width)`` (somebody clicked at, or dragged to, pixel x of ``width``).
