@@ -102,9 +102,7 @@ def play(
     from abmarl.rollout.game import Game
 
     with for_the_user():
-        vec = load_simulation(sim).vectorize(
-            num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
-        )
+        vec = _vectorised(load_simulation(sim), sim, seed, horizon or None)
     people = _people(vec, agent or [], group[0] if group else None)
     played = [name for mine in people for name in mine]
     policies = _opponents(vec, opponents or [], set(played), trust)
@@ -129,6 +127,18 @@ def play(
     if lost:
         raise UserError(lost)
     return code
+
+
+def _vectorised(simulation: Any, name: str, seed: int | None, horizon: int | None) -> Any:
+    """One world of a simulation, that stays as it ended."""
+    parameters = {"seed": seed, "horizon": horizon, "autoreset": False, "copy": True}
+    try:
+        return simulation.vectorize(num_envs=1, **parameters)
+    except (TypeError, NotImplementedError) as error:
+        raise UserError(
+            f"{name}: cannot be played, as it cannot be vectorised: {brief(error)}\n"
+            "to watch it, step it in a loop of your own and call sim.render() after every step"
+        ) from error
 
 
 def _compile(vec: Any) -> None:

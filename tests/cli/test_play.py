@@ -200,3 +200,23 @@ def test_a_suffix_in_capitals(screen, tmp_path):
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "wrote GAME.NPZ\n")
     assert load(tmp_path / "GAME.NPZ").num_steps == 1
+
+
+def test_a_simulation_that_cannot_be_vectorised(abmarl, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from abmarl.gridworld import GridWorldSimulation, MovingAgent, PositionState\n"
+        "class ByHand(GridWorldSimulation):\n"
+        "    def __init__(self, agents, **kwargs):\n"
+        "        self.agents = agents\n"
+        "        self.position_state = PositionState(agents=agents, **kwargs)\n"
+        "        self.finalize()\n"
+        "    def get_obs(self, agent_id, **kwargs):\n"
+        "        return {}\n"
+        "    reset = step = get_reward = get_done = get_all_done = get_info = get_obs\n"
+        "walker = MovingAgent(id='walker', encoding=1, move_range=1)\n"
+        "sim = ByHand.build_sim(3, 5, agents={'walker': walker})\n"
+    )
+    done = abmarl("play", "mine.py")
+    assert done.code == 2
+    assert "mine.py: cannot be played, as it cannot be vectorised" in done.err
+    assert "call sim.render() after every step" in done.err

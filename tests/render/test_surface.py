@@ -7,8 +7,9 @@ import pygame
 import pytest
 from matplotlib.path import Path
 
-from abmarl.render import Scene, draw, frame, picture_size
+from abmarl.render import Scene, draw, frame, picture_size, rgb
 from abmarl.render.drawing.layout import layout
+from abmarl.render.drawing.lines import brief_name
 from abmarl.render.drawing.markers import marker
 from abmarl.render.drawing.surface import BACKGROUND
 from abmarl.render.scenes.shapes import SHAPES
@@ -222,3 +223,17 @@ def test_text_between_dollars(sim, agent):
     side = cells[1].shape[0] // 2
     assert not cells[1][:side, side + 4 :].any()
     assert cells[0][:side, side + 4 :].any()
+
+
+def test_long_names_of_teams_are_shortened_before_one_is_left_out(sim, agent):
+    names = [f"explorers_of_the_far_north_{k}" for k in range(4)]
+    agents = [agent((0, k), f"C{k}", encoding=1 + k, group=name) for k, name in enumerate(names)]
+    image = frame(Scene.of(sim(3, 5, agents)))
+    for k in range(4):
+        assert has(image[-30:], rgb(f"C{k}")), "the dot of every team"
+
+
+def test_names_keep_their_ends():
+    assert brief_name("agent17", 7) == "agent17"
+    assert brief_name("explorer_17", 7) == "exp..17"
+    assert brief_name("explorer_17", 10) == "explor..17"

@@ -4,12 +4,13 @@ import copy
 import gc
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from abmarl.examples import shipped
-from abmarl.gridworld import GridWorldAgent
+from abmarl.gridworld import GridWorldAgent, GridWorldSimulation, PositionState
 from abmarl.render import PolicyShow, Show, SimulationShow, Viewer, frame, view
 from abmarl.render.drawing.surface import pygame
 from abmarl.render.viewer.panel import PANEL_WIDTH
@@ -519,3 +520,48 @@ def test_slower_is_never_faster(many, speed):
     viewer = Viewer(many.show, speed=speed)
     press(viewer, "+")
     assert viewer.speed >= speed
+
+
+@pytest.mark.parametrize("sim", [3, None, "team-battle", object()])
+def test_view_of_what_is_no_simulation(sim):
+    with pytest.raises(TypeError, match=r"^sim is .*, but must be a grid world simulation"):
+        view(sim)
+
+
+def test_view_of_what_cannot_be_vectorised():
+    class ByHand(GridWorldSimulation):
+        def __init__(self, **kwargs):
+            self.agents = kwargs["agents"]
+            self.position_state = PositionState(**kwargs)
+            self.finalize()
+
+        def reset(self, **kwargs):
+            self.position_state.reset(**kwargs)
+
+        def step(self, action_dict, **kwargs):
+            pass
+
+        def get_obs(self, agent_id, **kwargs):
+            return {}
+
+        get_reward = get_done = get_all_done = get_info = get_obs
+
+    sim = ByHand.build_sim(3, 5, agents={"a": fighter("a", 1, (1, 1))})
+    with pytest.raises(TypeError, match=r"(?s)cannot be vectorised.*sim\.render\(\)"):
+        view(sim)
+
+
+def test_the_loop_of_the_page_runs(dummy):
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/viewing.md").read_text()
+    code = page.partition("```py\n")[2].partition("```")[0]
+    assert "range(100)" in code
+    names = {}
+    exec(code.replace("range(100)", "range(2)"), names)
+    assert names["sim"].agents
+
+
+def test_large_grids_use_the_room():
+    """Of 625 pixels 200 cells can have 3 each, not 2."""
+    viewer = Viewer(SimulationShow(build([fighter("a", 1, (1, 1))], rows=200, cols=200)))
+    viewer.picture()
+    assert viewer.view.cell == 3

@@ -1,9 +1,12 @@
 """The line below the grid: step, teams and title."""
 
 from abmarl.render.drawing.layout import SCORE_HEIGHT
+from abmarl.render.drawing.lines import NAME_LENGTHS, brief_name
 from abmarl.render.drawing.markers import marker
 from abmarl.render.drawing.sprites import FAINT_INK, INK, text
-from abmarl.render.scenes.scene import Scene
+from abmarl.render.scenes.scene import Scene, Tally
+
+_BESIDE = 34  # a dot and the gaps around it
 
 
 def score_line(scene: Scene, left: int, width: int, top: int) -> list:
@@ -27,10 +30,11 @@ def score_line(scene: Scene, left: int, width: int, top: int) -> list:
         x += image.get_width() + gap
         return True
 
+    tallies = scene.tallies()
     if scene.step is not None:
         put(text(f"step {scene.step}", 15, INK), 18)
-    for tally in scene.tallies():
-        label = text(f"{tally.name} {tally.alive}/{tally.total}", 15, INK)
+    for tally, words in zip(tallies, _labels(tallies, end - x), strict=True):
+        label = text(words, 15, INK)
         dot = marker("o", tally.color, 11.0, False, False)
         if x + dot.get_width() + 4 + label.get_width() > end:
             put(text("...", 15, FAINT_INK), 0)
@@ -43,3 +47,12 @@ def score_line(scene: Scene, left: int, width: int, top: int) -> list:
             x = end - title.get_width()
             put(title, 0)
     return items
+
+
+def _labels(tallies: list[Tally], room: int) -> list[str]:
+    """Name and numbers of every team, the names as short as need be for all of them to fit."""
+    for most in NAME_LENGTHS:
+        labels = [f"{brief_name(one.name, most)} {one.alive}/{one.total}" for one in tallies]
+        if sum(text(words, 15, INK).get_width() + _BESIDE for words in labels) <= room:
+            break
+    return labels

@@ -9,8 +9,10 @@ from abmarl.extras import load
 from abmarl.render.drawing.agents import draw_agents
 from abmarl.render.drawing.attacks import cell_middles, draw_attacks
 from abmarl.render.drawing.layout import MARGIN, Layout, layout, picture_size
+from abmarl.render.drawing.lines import shortened
 from abmarl.render.drawing.marks import Mark, draw_marks
 from abmarl.render.drawing.score import score_line
+from abmarl.render.drawing.sprites import INK, text
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.scenes.sight import Sight
 
@@ -22,6 +24,7 @@ _FRAME_LINE = (196, 193, 185)
 _FOG = (176, 178, 186)  # what colours are multiplied by, 255 leaves them alone
 # In cells of fewer pixels agents are squares that fill them: there is no room for shapes.
 _SMALLEST_SPRITE = 4
+_SMALLEST_LETTERS = 6
 
 
 def frame(scene: Scene, size: tuple[int, int] | None = None) -> np.ndarray:
@@ -68,6 +71,7 @@ def draw(
         _draw_squares(scene, surface, plan)
     else:
         draw_agents(scene, surface, plan, [mark.slot for mark in marks])
+    _draw_captions(scene, surface, plan)
     if sight is not None:
         _draw_fog(scene, surface, plan, sight)
     if marks:
@@ -109,6 +113,16 @@ def _draw_squares(scene: Scene, surface, plan: Layout) -> None:
     _put_cells(surface, plan, cells)
     reach = np.full(len(scene.ids), 0.42 * plan.cell)
     draw_attacks(scene, surface, plan, *cell_middles(scene, plan), reach)
+
+
+def _draw_captions(scene: Scene, surface, plan: Layout) -> None:
+    height = min(round(0.7 * plan.cell), 14)
+    if height < _SMALLEST_LETTERS:
+        return
+    for caption in scene.captions:
+        line = text(shortened(caption.words, height, caption.cols * plan.cell), height, INK)
+        left, top = plan.left + caption.col * plan.cell, plan.top + caption.row * plan.cell
+        surface.blit(line, (left + 1, top + (plan.cell - line.get_height()) // 2))
 
 
 def _draw_fog(scene: Scene, surface, plan: Layout, sight: Sight) -> None:

@@ -19,6 +19,15 @@ class Tally(NamedTuple):
     total: int
 
 
+class Caption(NamedTuple):
+    """Words in the cells of a row."""
+
+    row: int
+    col: int
+    cols: int
+    words: str
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A snapshot of one world. Its arrays are read-only copies, one entry per agent.
@@ -45,6 +54,7 @@ class Scene:
             so that agents are outlined in the colours of their teams.
         attacks: int [K, 2], attacker and target; a target below 0: a miss.
         fading: float [N] in [0, 1], how much is still to be seen of an agent that died lately.
+        captions: words that stand in the grid.
         step: how many steps the world has taken, or None to leave it out.
         title: a line of text.
     """
@@ -66,6 +76,7 @@ class Scene:
     outlined: bool = False
     attacks: np.ndarray | None = None
     fading: np.ndarray | None = None
+    captions: tuple[Caption, ...] = ()
     step: int | None = None
     title: str = ""
 

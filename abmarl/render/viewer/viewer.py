@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from abmarl.extras import load
-from abmarl.render.drawing.layout import SCORE_HEIGHT, picture_size
+from abmarl.render.drawing.layout import MARGIN, SCORE_HEIGHT, picture_size
 from abmarl.render.drawing.surface import pixels_of
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.viewer.canvas import Canvas
@@ -89,7 +89,7 @@ class Viewer(Commands):
         below = SCORE_HEIGHT + sum(strip.height for strip in self.strips)
         width, height = picture_size(scene.rows, scene.cols)
         # With room for the panel, so that the grid need not shrink when it opens.
-        high = max(height - SCORE_HEIGHT + below, _LOWEST)
+        high = max(height - SCORE_HEIGHT + below + MARGIN, _LOWEST)
         self._size = size or (max(width, 480) + PANEL_WIDTH, high)
         self.canvas = Canvas(self)
         self.view = MapView(scene.rows, scene.cols, self.canvas.map_rect(self._size).size)
@@ -224,31 +224,3 @@ class Viewer(Commands):
             self.draw(self._window.surface)
             self._window.present()
             self.stale = False
-
-
-def view(
-    sim: Any, policies: Any = None, *, num_worlds: int = 1, seed: Any = 0,
-    horizon: int | None = 200, speed: float = 8, title: str | None = None,
-) -> None:  # fmt: skip
-    """Play a simulation in a window until it is closed.
-
-    Args:
-        sim: a simulation that can be vectorised, or a vectorised one.
-        policies: as `abmarl.rollout.collect` takes them; None: everybody acts at random.
-        num_worlds: how many worlds, if it is not vectorised yet.
-        seed: of the worlds.
-        horizon: longest episode in steps; None: no limit.
-        speed: steps per second.
-        title: what stands in the frame; None: the name of the simulation's class.
-
-    Raises:
-        OSError: there is no screen.
-        ImportError: what draws is not installed.
-    """
-    from abmarl.render.viewer.shows import PolicyShow
-
-    vec = sim
-    if not hasattr(sim, "num_envs"):
-        vec = sim.vectorize(num_worlds, seed=seed, horizon=horizon)
-    name = title or type(getattr(vec, "sim", vec)).__name__
-    Viewer(PolicyShow(vec, policies), title=name, speed=speed).run()
