@@ -6,7 +6,8 @@ from abmarl.render.drawing.markers import marker
 from abmarl.render.drawing.sprites import FAINT_INK, INK, text
 from abmarl.render.scenes.scene import Scene, Tally
 
-_BESIDE = 34  # a dot and the gaps around it
+_DOT = 22  # pixels, with a gap
+_USUAL, _TIGHT = (15, 16), (13, 7)  # the height of letters, and the gap between teams
 
 
 def score_line(scene: Scene, left: int, width: int, top: int) -> list:
@@ -33,14 +34,15 @@ def score_line(scene: Scene, left: int, width: int, top: int) -> list:
     tallies = scene.tallies()
     if scene.step is not None:
         put(text(f"step {scene.step}", 15, INK), 18)
-    for tally, words in zip(tallies, _labels(tallies, end - x), strict=True):
-        label = text(words, 15, INK)
+    labels, height, gap = _labels(tallies, end - x)
+    for tally, words in zip(tallies, labels, strict=True):
+        label = text(words, height, INK)
         dot = marker("o", tally.color, 11.0, False, False)
         if x + dot.get_width() + 4 + label.get_width() > end:
             put(text("...", 15, FAINT_INK), 0)
             return items
         put(dot, 4)
-        put(label, 16)
+        put(label, gap)
     if scene.title:
         title = text(scene.title, 15, FAINT_INK)
         if x + title.get_width() <= end:
@@ -49,10 +51,17 @@ def score_line(scene: Scene, left: int, width: int, top: int) -> list:
     return items
 
 
-def _labels(tallies: list[Tally], room: int) -> list[str]:
-    """Name and numbers of every team, the names as short as need be for all of them to fit."""
-    for most in NAME_LENGTHS:
+def _labels(tallies: list[Tally], room: int) -> tuple[list[str], int, int]:
+    """Name and numbers of every team, the height of the letters and the gap between teams.
+
+    The gap gets narrower, then letters smaller, then names shorter until all fit. If that is not
+    enough some are left out, and names are whole.
+    """
+    sizes = [(NAME_LENGTHS[0], *_USUAL), (NAME_LENGTHS[0], _USUAL[0], _TIGHT[1])]
+    sizes += [(most, *_TIGHT) for most in NAME_LENGTHS]
+    for most, height, gap in sizes:
         labels = [f"{brief_name(one.name, most)} {one.alive}/{one.total}" for one in tallies]
-        if sum(text(words, 15, INK).get_width() + _BESIDE for words in labels) <= room:
-            break
-    return labels
+        widths = [text(words, height, INK).get_width() + _DOT + gap for words in labels]
+        if sum(widths) - gap <= room:
+            return labels, height, gap
+    return [f"{one.name} {one.alive}/{one.total}" for one in tallies], *_TIGHT

@@ -107,7 +107,7 @@ class Canvas:
             number = f"world {viewer.world + 1} of {viewer.show.num_worlds}"
             words.append(text(number, 14, INK))
         if viewer.following and viewer.chosen is not None:
-            name = brief_name(scene.ids[viewer.chosen], 16)
+            name = brief_name(scene.ids[viewer.chosen], 12)
             words.append(text(f"follows {name}", 14, INK))
         if not viewer.show.waits:
             words.append(text(f"{viewer.speed:g}/s", 14, INK))

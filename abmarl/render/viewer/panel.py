@@ -35,7 +35,7 @@ def draw_panel(
     sprite = agent_sprite(look._replace(size=200.0), 36, 1.0, solid, team)
     surface.blit(sprite, (_PAD, _PAD + 12 - sprite.get_height() // 2))
     x = _PAD + sprite.get_width() + 8
-    write(surface, scene.ids[slot], 18, INK, (x, _PAD + 4))
+    write(surface, scene.ids[slot], 18, INK, (x, _PAD + 4), _PAD)
     y = _PAD + 40
     room = surface.get_width() - _LABEL - 2 * _PAD
     for label, words in facts:
