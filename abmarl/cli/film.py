@@ -34,7 +34,10 @@ class Camera:
 
 def team_colors(vec: Any) -> dict[int, Any]:
     """team -> the colour that most of its agents are drawn in."""
+    from abmarl.render.scenes.palette import shown_colors
+
     colors: dict[int, Counter] = {}
-    for team, agent in zip(teams_of(vec)[0].tolist(), vec.agents.values(), strict=True):
-        colors.setdefault(team, Counter())[agent.render_color] += 1
+    shown = shown_colors(list(vec.agents.values()))
+    for team, color in zip(teams_of(vec)[0].tolist(), shown, strict=True):
+        colors.setdefault(team, Counter())[color] += 1
     return {team: counts.most_common(1)[0][0] for team, counts in colors.items()}

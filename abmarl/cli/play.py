@@ -1,9 +1,6 @@
 """``abmarl play``: act for agents with keys and mouse."""
 
 import os
-import shutil
-import sys
-import tempfile
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +8,7 @@ import typer
 from abmarl.cli import options
 from abmarl.cli.errors import UserError, brief, for_the_user
 from abmarl.cli.outputs import check_outputs, make_room
+from abmarl.cli.played import keep, report
 from abmarl.cli.policies import chosen, policies_of
 from abmarl.cli.windows import needs_screen, needs_window
 
@@ -37,7 +35,7 @@ def play(
         ),
     ] = None,
     group: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME",
             show_default=False,
@@ -93,6 +91,8 @@ def play(
         raise UserError(f"--agent {agent[0]} is given twice: two people play two agents")
     if agent and len(agent) > MOST_PEOPLE:
         raise UserError(f"--agent: {len(agent)} are given, but {MOST_PEOPLE} people fit a keyboard")
+    if group and len(group) > 1:
+        raise UserError(f"--group {' and '.join(group)}: a person plays one group, give one")
     check_outputs({"--save": save})
     needs_window()
     # numpy and numba come in here, after what can be refused without them.
@@ -100,10 +100,8 @@ def play(
     from abmarl.rollout.game import Game
 
     with for_the_user():
-        vec = load_simulation(sim).vectorize(
-            num_envs=1, seed=seed, horizon=horizon or None, autoreset=False, copy=True
-        )
-    people = _people(vec, agent or [], group)
+        vec = _vectorised(load_simulation(sim), sim, seed, horizon or None)
+    people = _people(vec, agent or [], group[0] if group else None)
     played = [name for mine in people for name in mine]
     policies = _opponents(vec, opponents or [], set(played), trust)
     with for_the_user():
@@ -121,12 +119,24 @@ def play(
     finally:
         results = game.results
         try:
-            lost = _keep(game, name, save)  # first of all: the score can be told again
+            lost = keep(game, name, save)  # first of all: the score can be told again
         finally:
-            _report(results, people, name)
+            report(results, people, name)
     if lost:
         raise UserError(lost)
     return code
+
+
+def _vectorised(simulation: Any, name: str, seed: int | None, horizon: int | None) -> Any:
+    """One world of a simulation, that stays as it ended."""
+    parameters = {"seed": seed, "horizon": horizon, "autoreset": False, "copy": True}
+    try:
+        return simulation.vectorize(num_envs=1, **parameters)
+    except (TypeError, NotImplementedError) as error:
+        raise UserError(
+            f"{name}: cannot be played, as it cannot be vectorised: {brief(error)}\n"
+            "to watch it, step it in a loop of your own and call sim.render() after every step"
+        ) from error
 
 
 def _compile(vec: Any) -> None:
@@ -184,7 +194,8 @@ def _window(game: Any, people: list[list[str]], name: str, fps: float | None) ->
     """The window, opened."""
     from abmarl.render import Viewer
     from abmarl.render.play.keyboard import Keyboard
-    from abmarl.render.play.show import GameLine, PlayShow
+    from abmarl.render.play.line import GameLine
+    from abmarl.render.play.show import PlayShow
 
     alone = len(people) == 1
     with for_the_user(), needs_screen("playing needs one"):
@@ -198,60 +209,3 @@ def _window(game: Any, people: list[list[str]], name: str, fps: float | None) ->
             viewer.chosen = game.pilots[people[0][0]].slot
         viewer.open()
     return viewer
-
-
-def _keep(game: Any, name: str, path: str | None) -> str:
-    """Save what was played, elsewhere if need be; why it is not at its place, if it is not."""
-    if path is None:
-        return ""
-    if not game.num_steps:
-        print("nothing was played, so nothing is saved", file=sys.stderr)
-        return ""
-    from abmarl.rollout import save
-
-    try:
-        rollout = game.rollout(name)
-        save(rollout, path)
-    except OSError as error:
-        # The disk is full, or the folder is gone: nobody plays the same game again.
-        place = _keep_elsewhere(rollout)
-        found = f"the game is in {place}" if place else "there was no other place to keep it"
-        return f"--save: {brief(error)}\n{found}"
-    except (ValueError, MemoryError) as error:
-        return f"--save: {brief(error)}"
-    print(f"wrote {path}", file=sys.stderr)
-    return ""
-
-
-def _keep_elsewhere(rollout: Any) -> str:
-    """Save a game in a new folder where there is room for it: its file, or "" if there is none."""
-    from abmarl.rollout import save
-
-    for folder in (None, os.path.expanduser("~"), os.curdir):  # None: for temporary files
-        made = ""
-        try:
-            made = os.path.abspath(tempfile.mkdtemp(prefix="abmarl-play-", dir=folder))
-            place = os.path.join(made, "game.npz")
-            save(rollout, place)
-        except OSError:
-            if made:
-                shutil.rmtree(made, ignore_errors=True)
-        else:
-            return place
-    return ""
-
-
-def _report(results: list, people: list[list[str]], name: str) -> None:
-    """The score of every game that was ended, and of the one that was broken off."""
-    from abmarl.cli.report import print_table
-
-    rows = []
-    for number, line in enumerate(results, 1):
-        rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))
-        for mine in people:
-            rows += [(f"  {agent}", f"{line.agents[agent]:.2f}") for agent in mine]
-        rows += [(f"  group {group}", f"{score:.2f}") for group, score in line.groups.items()]
-    if rows:
-        print_table(f"{name}: score", rows)
-    else:
-        print("nothing was played")

@@ -68,6 +68,7 @@ def plot(
 def _run(rollout: Any, file: str, sim: str | None) -> Any:
     """A rollout with what can be found out about it."""
     from abmarl.render import Run
+    from abmarl.render.scenes.palette import shown_colors
     from abmarl.rollout.progress import reporter
     from abmarl.rollout.whereabouts import whereabouts
 
@@ -78,10 +79,10 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
             raise
         print(f"no heat maps: {error}", file=sys.stderr)
         return Run(name_of(file), rollout)
+    agents = simulation.agents
+    shown = dict(zip(agents, shown_colors(list(agents.values())), strict=True))
     colors = {
-        name: simulation.agents[group.ids[0]].render_color
-        for name, group in rollout.groups.items()
-        if group.ids[0] in simulation.agents
+        name: shown[group.ids[0]] for name, group in rollout.groups.items() if group.ids[0] in shown
     }
     where = None
     try:

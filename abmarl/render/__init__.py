@@ -23,7 +23,7 @@ _HOME = {
     "SimulationShow": "viewer.shows",
     "PolicyShow": "viewer.shows",
     "Viewer": "viewer.viewer",
-    "view": "viewer.viewer",
+    "view": "viewer.watch",
     "NoScreenError": "viewer.window",
     "plot_alive": "plots.curves",
     "plot_matrix": "plots.matrix",

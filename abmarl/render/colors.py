@@ -69,6 +69,12 @@ _LETTERS = {
 }
 _TABLE = _NAMED | _TABLEAU | _LETTERS
 _CYCLE = tuple(_TABLEAU.values())
+# To be told apart also by those who see few colours (Okabe and Ito, 2008), without their black.
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+_ALLOWED = (
+    "allowed are the names of CSS and matplotlib ('navy', 'tab:blue', 'C0'), '#rrggbb', grey "
+    "levels from '0' to '1', and three or four floats in [0, 1]"
+)
 
 
 def names() -> list[str]:
@@ -110,10 +116,8 @@ def _from_text(color: str) -> RGB:
         level = round(255 * float(text))
         return level, level, level
     near = difflib.get_close_matches(text, names(), n=3)
-    hint = (
-        f"did you mean {' or '.join(map(repr, near))}?" if near else "use a CSS name or '#rrggbb'"
-    )
-    raise ValueError(f"unknown colour {color!r}: {hint}")
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    raise ValueError(f"unknown colour {color!r}: {hint}{_ALLOWED}")
 
 
 def _from_floats(color: Sequence[float]) -> RGB:

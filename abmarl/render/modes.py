@@ -82,10 +82,13 @@ def show(sim: Any, mode: str = "human", world: int = 0, fig: Any = None) -> Any:
 
     Raises:
         ValueError: there is no such mode or world, or no text of a simulation without a grid.
+        TypeError: `fig` is no figure.
         OSError: there is no screen to open a window on.
         ImportError: what draws is not installed.
     """
     check_mode(mode)
+    if fig is not None and not hasattr(fig, "add_subplot"):
+        raise TypeError(f"fig is {fig!r}, but must be a matplotlib.figure.Figure")
     grid = grid_of(sim)
     if grid is None:
         return _show_plain(sim, mode, fig)

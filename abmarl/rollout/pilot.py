@@ -15,6 +15,7 @@ from abmarl.gridworld.actor import (
 
 _CROSS = {(0, 0): 0, (0, -1): 1, (1, 0): 2, (0, 1): 3, (-1, 0): 4}
 _AIMED = (SelectiveAttackActor, RestrictedSelectiveAttackActor)
+_ATTACKS = (BinaryAttackActor, EncodingBasedAttackActor, *_AIMED)
 
 
 class Order(NamedTuple):
@@ -48,6 +49,7 @@ class Pilot:
         group: the name of its group; `place` its number in there, `slot` among all agents.
         moves, diagonal: whether it moves at all, and also to the diagonal neighbours.
         uses: whether there is something to use: an attack, or a channel that is one number.
+        attacks: whether one of its actions is an attack.
         aims: whether it chooses the cell that it attacks.
 
     Raises:
@@ -66,6 +68,7 @@ class Pilot:
         kinds = inner.values()
         self.moves = any(isinstance(one, MoveActor | CrossMoveActor) for one in kinds)
         self.diagonal = any(isinstance(one, MoveActor) for one in kinds)
+        self.attacks = any(isinstance(one, _ATTACKS) for one in kinds)
         self.aims = any(isinstance(one, _AIMED) for one in kinds)
         self.uses = self.aims or any(self._is_usable(key, one) for key, one in inner.items())
         if not self.moves and not self.uses:
@@ -92,8 +95,7 @@ class Pilot:
     def _is_usable(self, key: str, actor: Any) -> bool:
         if isinstance(actor, MoveActor | CrossMoveActor):
             return False
-        known = isinstance(actor, BinaryAttackActor | EncodingBasedAttackActor)
-        return known or not self._actors[key].form(self.slot).shape
+        return isinstance(actor, _ATTACKS) or not self._actors[key].form(self.slot).shape
 
     def _entry(self, actor: Any, order: Order) -> np.ndarray:
         form = actor.form(self.slot)

@@ -20,7 +20,8 @@ from abmarl.managers import AllStepManager
 from abmarl.render import Picture, Run, Viewer, picture_size, plot_runs
 from abmarl.render.modes import Camera
 from abmarl.render.play.keyboard import Keyboard
-from abmarl.render.play.show import GameLine, PlayShow
+from abmarl.render.play.line import GameLine
+from abmarl.render.play.show import PlayShow
 from abmarl.render.replay.show import ReplayDesk, ReplayShow
 from abmarl.render.replay.strips import Rewards, Timeline
 from abmarl.rollout import Rollout, collect

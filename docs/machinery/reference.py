@@ -25,6 +25,7 @@ FURTHER = (
     "abmarl.render.viewer.mapview.MapView",
     "abmarl.render.scenes.scene.Tally",
     "abmarl.render.viewer.shows.Observed",
+    "abmarl.render.viewer.shows.Pane",
     "abmarl.render.scenes.sight.Sight",
 )
 

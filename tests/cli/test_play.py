@@ -6,12 +6,13 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
 import numpy as np
 import pytest
 from processes import call
 
-from abmarl.cli.play import _keep
+from abmarl.cli.played import keep
 from abmarl.rollout import load
 from abmarl.rollout.game import Game
 from tests.render.screen import virtual_screen
@@ -79,6 +80,8 @@ def test_a_game_and_its_replay(screen, tmp_path):
 def test_real_time_goes_on_by_itself(screen, tmp_path):
     script = command("play", "foraging", "--fps", 20, "--seed", 1, "--save", "game.npz")
     with screen.running(script, cwd=tmp_path) as process:
+        time.sleep(1)  # it waits for the first key, which does nothing else
+        screen.key("space")
         for _ in range(8):
             screen.key("d")
         screen.key("Escape")
@@ -119,6 +122,7 @@ def test_a_window_that_is_closed_at_once(screen, tmp_path):
         (["team-battle", "--agent", "agent99"], "--agent: agent 'agent99' does not exist; those"),
         (["pacman", "--agent", "pellet0"], "--agent: agent 'pellet0' does not "),
         (["team-battle", "--group", "purple"], "--group: no group 'purple'"),
+        (["team-battle", "--group", "red", "--group", "blue"], "--group red and blue: a person pl"),
         (["team-battle", "--agent", "agent0", "--group", "red"], "--agent and --group: give one"),
         (["team-battle", "--agent", "agent0", "--agent", "agent0"], "--agent agent0 is given tw"),
         (["team-battle", *("--agent", "a", "--agent", "b", "--agent", "c")], "--agent: 3 are "),
@@ -183,7 +187,7 @@ def test_there_may_be_no_other_place(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    lost = _keep(game, "battle", "game.npz")
+    lost = keep(game, "battle", "game.npz")
     assert lost == "--save: game.npz: No space left on device\nthere was no other place to keep it"
     assert not list(tmp_path.iterdir())
 
@@ -196,3 +200,23 @@ def test_a_suffix_in_capitals(screen, tmp_path):
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "wrote GAME.NPZ\n")
     assert load(tmp_path / "GAME.NPZ").num_steps == 1
+
+
+def test_a_simulation_that_cannot_be_vectorised(abmarl, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from abmarl.gridworld import GridWorldSimulation, MovingAgent, PositionState\n"
+        "class ByHand(GridWorldSimulation):\n"
+        "    def __init__(self, agents, **kwargs):\n"
+        "        self.agents = agents\n"
+        "        self.position_state = PositionState(agents=agents, **kwargs)\n"
+        "        self.finalize()\n"
+        "    def get_obs(self, agent_id, **kwargs):\n"
+        "        return {}\n"
+        "    reset = step = get_reward = get_done = get_all_done = get_info = get_obs\n"
+        "walker = MovingAgent(id='walker', encoding=1, move_range=1)\n"
+        "sim = ByHand.build_sim(3, 5, agents={'walker': walker})\n"
+    )
+    done = abmarl("play", "mine.py")
+    assert done.code == 2
+    assert "mine.py: cannot be played, as it cannot be vectorised" in done.err
+    assert "call sim.render() after every step" in done.err

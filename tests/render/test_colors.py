@@ -39,7 +39,7 @@ def test_floats(color):
 @pytest.mark.parametrize(
     ("color", "message"),
     [
-        ("gren", "unknown colour 'gren'.*'green'"),
+        ("gren", "unknown colour 'gren'.*'green'.*allowed are the names of CSS"),
         ("#12345", "unknown colour"),
         ("2.5", "unknown colour"),
         ("", "unknown colour"),

@@ -51,7 +51,10 @@ def test_a_miss_is_a_ring_around_the_attacker(sim, agent):
     )
     changed = (plain != missed).any(axis=-1)
     assert count(missed, FLASH) == 0
-    assert 50 < changed.sum() < 500
+    assert 500 < changed.sum() < 2000
+    rows = np.flatnonzero(changed.any(1))
+    middle = changed[(rows[0] + rows[-1]) // 2]
+    assert np.diff(np.flatnonzero(np.diff(middle.astype(int))))[0] >= 3, "no hairline"
     assert not (cell_of(plain, 1, 1) == cell_of(missed, 1, 1)).all()
 
 

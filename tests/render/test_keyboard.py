@@ -9,12 +9,16 @@ from abmarl.gridworld.actor import (
     MoveActor,
     SelectiveAttackActor,
 )
-from abmarl.render import Viewer
-from abmarl.render.drawing.surface import pygame
+from abmarl.render import Scene, Viewer
+from abmarl.render.drawing.layout import layout
+from abmarl.render.drawing.marks import PERSON_COLORS, Mark
+from abmarl.render.drawing.surface import draw, pygame
 from abmarl.render.play.keyboard import Keyboard
-from abmarl.render.play.show import GameLine, PlayShow
+from abmarl.render.play.line import GameLine
+from abmarl.render.play.show import PlayShow
+from abmarl.render.viewer import controls
 from abmarl.rollout.game import Game
-from tests.render.test_viewer import click
+from tests.render.test_viewer import click, mouse
 from tests.rollout.small_battle import one_world
 
 NAMES = {
@@ -110,12 +114,57 @@ def test_a_held_way_walks_on():
 def test_a_click_attacks_a_cell():
     viewer = table(actors=(SelectiveAttackActor, MoveActor))
     viewer.picture()
-    click(viewer, 1, 4)  # the wall, too far away: it is chosen
-    assert viewer.show.game.num_steps == 0
+    viewer.chosen = 0
+    viewer.picture()
+    before = viewer.view.layout
+    for row, col, button in ((1, 4, 1), (0, 4, 1)):  # the wall, and nothing: both too far away
+        click(viewer, row, col, button)
+        viewer.picture()
+        assert (viewer.show.game.num_steps, viewer.chosen) == (0, 0)
+        assert viewer.view.layout == before, "the map does not jump"
+        assert viewer.show.note == "out of reach"
+    click(viewer, 1, 4, button=3)
     assert viewer.chosen == 2
     click(viewer, 1, 3)
+    assert (viewer.chosen, viewer.show.note) == (0, "")
     assert alive(viewer) == ["red0", "wall", "blue1"]
     assert ("click", "attack a cell") in viewer.hands.keys
+
+
+def test_a_click_beside_everything_keeps_the_panel_of_who_plays():
+    viewer = table()
+    viewer.chosen = 0
+    viewer.picture()
+    click(viewer, 0, 4)
+    assert viewer.chosen == 0
+    mouse(viewer, pygame.MOUSEBUTTONDOWN, (2, 2), button=1)
+    mouse(viewer, pygame.MOUSEBUTTONUP, (2, 2), button=1)
+    assert viewer.chosen == 0
+    click(viewer, 1, 4)
+    assert viewer.chosen == 2, "others may be looked at"
+    viewer.picture()
+    click(viewer, 0, 4)
+    assert viewer.chosen is None
+
+
+def test_an_attack_in_vain_is_told():
+    viewer = table(attack_range=0)
+    press(viewer, "space")
+    assert viewer.show.note == "red0 hit nobody"
+    press(viewer, "d")
+    assert viewer.show.note == ""
+
+
+def test_a_click_stands_once_in_the_help(monkeypatch):
+    written = []
+    original = controls.text
+    monkeypatch.setattr(controls, "text", lambda *one: written.append(one[0]) or original(*one))
+    viewer = table(actors=(SelectiveAttackActor, MoveActor))
+    viewer.helping = True
+    viewer.picture()
+    assert written.count("click") == 1
+    assert "right click" in written
+    assert "wheel" in written
 
 
 def test_two_people():
@@ -124,12 +173,14 @@ def test_two_people():
     press(viewer, "up")
     assert viewer.show.asked() == ["red0"]
     assert viewer.show.game.num_steps == 0
-    press(viewer, "down")  # thinks better of it? the order stands
+    press(viewer, "down")  # thinks better of it
+    assert viewer.show.note == "another order for blue0"
+    assert viewer.show.turns() == ["red0"]
     press(viewer, "a")
     assert viewer.show.game.num_steps == 1
-    assert place(viewer, "blue0") == (0, 3)
+    assert place(viewer, "blue0") == (2, 3)
     assert place(viewer, "red0") == (1, 0)
-    press(viewer, "x", "end")
+    press(viewer, "x", "home")
     assert place(viewer, "blue0") == (1, 2)
     press(viewer, "/", "c")
     assert place(viewer, "red0") == (2, 1)
@@ -149,8 +200,10 @@ def test_a_group_takes_orders_one_after_the_other():
     show.viewer = viewer
     viewer.chosen = 1
     press(viewer, "up")
-    assert show.asked() == ["blue1"]
+    assert show.asked() == show.turns() == ["blue1"]
     assert viewer.chosen == 3
+    words = GameLine(show)._call(60)[0]
+    assert words == "blue1: your move  -  ordered: blue0"
     press(viewer, "x")
     assert game.num_steps == 1
     assert place(viewer, "blue0") == (0, 3)
@@ -187,11 +240,15 @@ def test_keys_of_people_are_no_controls():
 
 def test_held_keys_count():
     viewer = table(real_time=True)
+    assert viewer.show.waits, "for the first key"
+    press(viewer, "d")
     assert not viewer.show.waits
+    viewer.show.step()
+    assert place(viewer, "red0") == (1, 1), "which does nothing else"
     assert "pause" in [one.action for one in viewer.controls]
     event(viewer, "w", True)
     event(viewer, "d", True)
-    assert viewer.show.game.num_steps == 0
+    assert viewer.show.game.num_steps == 1
     viewer.show.step()
     assert place(viewer, "red0") == (0, 2)
     event(viewer, "w", False)
@@ -204,6 +261,7 @@ def test_held_keys_count():
 
 def test_a_tap_between_steps_counts_once():
     viewer = table(real_time=True)
+    viewer.show.begin()
     press(viewer, "w", "space")
     viewer.show.step()
     assert place(viewer, "red0") == (0, 1)
@@ -215,6 +273,7 @@ def test_a_tap_between_steps_counts_once():
 
 def test_the_last_way_counts_where_there_are_four():
     viewer = table(actors=(CrossMoveActor,), real_time=True)
+    viewer.show.begin()
     event(viewer, "w", True)
     event(viewer, "d", True)
     viewer.show.step()
@@ -228,6 +287,11 @@ def test_clicks_in_real_time():
     viewer = table(actors=(SelectiveAttackActor, MoveActor), real_time=True)
     viewer.picture()
     click(viewer, 1, 3)
+    assert not viewer.show.waits, "it starts with a click, too"
+    viewer.show.step()
+    assert len(alive(viewer)) == 4
+    viewer.picture()
+    click(viewer, 1, 3)
     assert len(alive(viewer)) == 4
     viewer.show.step()
     assert alive(viewer) == ["red0", "wall", "blue1"]
@@ -239,6 +303,8 @@ def test_held_keys_do_not_last_into_the_next_game():
     viewer.show.step()
     assert viewer.show.waits
     press(viewer, "r")
+    assert viewer.show.waits, "for a key again"
+    press(viewer, "space")
     viewer.show.step()
     assert place(viewer, "red0") == (1, 1)
 
@@ -260,7 +326,82 @@ def test_who_is_out_watches():
         assert game.num_steps == before + 1
 
 
+# --- marks ---
+
+
+def pixels_of(picture, color):
+    return np.argwhere((picture == color).all(-1))
+
+
+def test_agents_of_people_have_frames():
+    viewer = table((("red0",), ("blue0",)))
+    picture = viewer.picture()
+    plan = viewer.view.layout
+    for slot, color in enumerate(PERSON_COLORS):
+        row, col = viewer.show.scene(0).row[slot], viewer.show.scene(0).col[slot]
+        found = pixels_of(picture[: plan.height], color)
+        inside = (found // plan.cell).tolist()
+        assert len(found) > plan.cell * 6
+        low, high = found.min(0), found.max(0)
+        assert low[0] >= plan.top + row * plan.cell - 1, inside
+        assert high[0] <= plan.top + (row + 1) * plan.cell + 1
+        assert low[1] >= plan.left + col * plan.cell - 1
+        assert high[1] <= plan.left + (col + 1) * plan.cell + 1
+
+
+def test_frames_find_the_agent_in_a_crowd(sim, agent):
+    """Of six that look alike the fifth is drawn, since somebody plays it."""
+    scene = Scene.of(sim(3, 5, [agent((1, 3)) for _ in range(6)]))
+    surface = pygame.Surface((520, 340), 0, 32)
+    found = {}
+    for slot in (0, 4):
+        draw(scene, surface, marks=[Mark(slot, (0, 200, 0))])
+        picture = pygame.surfarray.array3d(surface).swapaxes(0, 1).copy()
+        found[slot] = pixels_of(picture, (0, 200, 0))
+        assert len(found[slot]) > 60
+    side = np.ptp(found[4], axis=0).max()
+    assert side < 0.7 * layout(3, 5, (520, 340)).cell, "around the agent, not its cell"
+    assert np.abs(found[0].mean(0) - found[4].mean(0)).max() > 20
+
+
+def test_the_dead_have_no_frame():
+    viewer = table((("red0",), ("blue0",)))
+    press(viewer, "space", "/")
+    assert "blue0" not in alive(viewer)
+    assert not len(pixels_of(viewer.picture()[: viewer.view.layout.height], PERSON_COLORS[1]))
+
+
 # --- the line under the map ---
+
+
+def words_of(viewer, room=900):
+    call, _, note, scores = viewer.strips[0]._fitted(room)
+    return call, note, [words for words, _ in scores]
+
+
+def test_the_end_tells_who_is_left():
+    viewer = table(horizon=1)
+    press(viewer, "x")
+    call = words_of(viewer)[0]
+    assert call == "game over, left: red (1 of 1), blue (2 of 2)  -  r: another one, esc: end"
+
+
+def test_long_names_are_shortened_before_anything_is_left_out():
+    viewer = table((("red0",), ("blue0",)))
+    call, _, scores = words_of(viewer)
+    assert call == "red0 and blue0: your move"
+    assert scores == ["1: red0 0.00", "2: blue0 0.00"]
+    viewer.strips[0].show.note = "out of reach"
+    names = "explorer_of_the_far_north_0", "explorer_of_the_far_north_1"
+    game = viewer.show.game
+    for name, old in zip(names, ("red0", "blue0"), strict=True):
+        game.pilots[name] = game.pilots.pop(old)
+    viewer.show.people = [[name] for name in names]
+    game.score = lambda name: 1.5
+    call, note, scores = words_of(viewer, 520)
+    assert note == "out of reach"
+    assert call.startswith("exp..")
+    assert scores == ["1: exp.._0 1.50", "2: exp.._1 1.50"]
 
 
 def line(viewer):
@@ -287,6 +428,7 @@ def test_a_click_in_real_time_is_an_order_for_those_who_reach_the_cell():
     viewer = table((("red0",), ("blue0",)), actors, real_time=True, attack_range=1)
     viewer.picture()
     hands = viewer.show.keyboard
+    viewer.show.begin()
     assert hands.cell(1, 1, 1)
     hands.cell(1, 3, 1)
     orders = hands.orders()

@@ -234,3 +234,28 @@ def test_an_empty_no_color_is_none(monkeypatch):
     sim = crowd()
     sim.reset(seed=0)
     assert "\x1b[" in sim.render(mode="ansi")
+
+
+@pytest.mark.parametrize("fig", [1, "figure", False])
+def test_no_figure(fig):
+    sim = battle()
+    sim.reset(seed=0)
+    with pytest.raises(TypeError, match=r"^fig is .*, but must be a matplotlib\.figure\.Figure"):
+        sim.render(fig=fig)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X is a screen of Linux")
+def test_a_display_that_does_not_answer_says_one_thing():
+    script = (
+        "from abmarl.render.viewer.window import Window\n"
+        "try: Window((99, 99), 'x')\n"
+        "except OSError as error: print(error)\n"
+    )
+    env = {name: value for name, value in os.environ.items() if "WAYLAND" not in name}
+    env = {**env, "DISPLAY": ":7654"}
+    for name in ("XDG_RUNTIME_DIR", "SDL_VIDEODRIVER"):
+        env.pop(name, None)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("there is no screen to open a window on (DISPLAY is ':7654'")
+    assert done.stderr == ""

@@ -1,10 +1,13 @@
 """Replays in a viewer: moments, jumps, worlds, what was recorded; on pixels where it is drawn."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from abmarl.examples import shipped
 from abmarl.render import Tracker, Viewer, frame
+from abmarl.render.drawing.layout import layout
 from abmarl.render.drawing.surface import pygame
 from abmarl.render.replay.clip import Clip
 from abmarl.render.replay.recorded import tiles
@@ -107,8 +110,24 @@ def test_keys(rollout):
     press(viewer, "b", "n")
     show.step()
     assert show.moment == deaths[0] - 1
-    press(viewer, "b", "r")
-    assert show.moment == 0
+    press(viewer, "r")
+    assert (show.moment, show.backwards) == (0, False)
+    assert "r" in [keys for keys, _ in viewer.hands.keys]
+    assert "reset" not in [one.action for one in viewer.controls], "it stands in the help once"
+
+
+def test_space_at_the_beginning_plays_forwards(rollout):
+    show, viewer = shown(rollout)
+    show.go(2)
+    press(viewer, "b")
+    viewer.paused = False
+    for _ in range(3):
+        show.step()
+    assert (show.moment, viewer.paused) == (0, True)
+    press(viewer, "space")
+    assert not viewer.paused
+    show.step()
+    assert show.moment == 1
 
 
 def test_it_stands_still_at_both_ends(rollout):
@@ -117,6 +136,8 @@ def test_it_stands_still_at_both_ends(rollout):
         show.backwards, viewer.paused = backwards, False
         for _ in range(200):
             assert show.step()
+            if viewer.paused:
+                break
         assert show.moment == end
         assert viewer.paused
 
@@ -143,7 +164,7 @@ def test_the_panel(rollout):
     assert facts["reward"] == f"{rollout.rewards[group][0, 0, k]:.4g} so far"
     seen = show.observed(0, slot)
     then = rollout.observations[group]["position_centered_encoding"][1, 0, k]
-    assert np.array_equal(seen.labels, then)
+    assert np.array_equal(seen.panes[0].cells, then)
     assert show.sight(0, slot).visible.any()
     show.go(0)
     assert dict(show.facts(0, slot))["last action"] == "none yet"
@@ -220,18 +241,27 @@ def test_tiles():
         "as recorded",
     )
     scene = found.scene
-    assert (scene.rows, scene.cols) == (7, 7)
-    cells = np.zeros((7, 7), int)
+    assert (scene.rows, scene.cols) == (8, 7)
+    assert [tuple(one) for one in scene.captions] == [
+        (0, 0, 3, "one"), (0, 4, 3, "two"), (4, 0, 3, "blind"),
+    ]  # fmt: skip
+    cells = np.zeros((8, 7), int)
     colors = [look.color for look in scene.looks]
     cells[scene.row, scene.col] = [1 + colors.index(colors[k]) for k in scene.look]
+    cells = cells[1:]  # names are in the first row
     # Nothing is where something is empty; between the tiles and in that of `two` all is alike.
     assert (cells == 0).sum() == 2
     assert cells[1, 0] == cells[2, 2] == 0
     assert len(set(cells[:3, 4:].ravel())) == 1
     assert cells[0, 0] == cells[0, 2] != cells[2, 0]
-    assert found.owner[scene.agents_at(1, 1)[0]] == ("few", 0)
-    assert found.owner[scene.agents_at(4, 0)[0]] == ("blind", 0)
-    assert found.owner[scene.agents_at(3, 3)[0]] is None
+    assert found.owner[scene.agents_at(2, 1)[0]] == ("few", 0)
+    assert found.owner[scene.agents_at(5, 0)[0]] == ("blind", 0)
+    assert found.owner[scene.agents_at(4, 3)[0]] is None
+    named, nameless = (frame(one) for one in (scene, dataclasses.replace(scene, captions=())))
+    changed = np.argwhere((named != nameless).any(-1))
+    plan = layout(8, 7, (named.shape[1], named.shape[0]))
+    rows = set(((changed[:, 0] - plan.top) // plan.cell).tolist())
+    assert rows == {0, 4}, "the words are above their tiles"
 
 
 def test_rollouts_that_went_on_show_the_record():
@@ -389,5 +419,5 @@ def test_tiles_of_the_whole_grid_show_the_agent_itself():
         {"seers": {"absolute_encoding": window[None]}}, {"seers": np.array([True])},
         {"seers": Seer}, {4: (mine, False)}, 5, "as recorded",
     )  # fmt: skip
-    (slot,) = found.scene.agents_at(0, 1)
+    (slot,) = found.scene.agents_at(1, 1)
     assert found.scene.looks[found.scene.look[slot]] == mine

@@ -96,3 +96,40 @@ def test_colours_of_no_known_kind_name_the_agent(sim, agent, color):
 def test_sizes_that_are_none_name_the_agent(sim, agent, size):
     with pytest.raises(ValueError, match=r"agent 'agent0': render_size is .*, but must be"):
         Scene.of(sim(2, 3, [agent((0, 0), size=size)]))
+
+
+@pytest.mark.parametrize("size", [0, -4.0])
+def test_sizes_of_nothing_name_the_agent(sim, agent, size):
+    with pytest.raises(ValueError, match=r"agent 'agent1': render_size is .* above 0"):
+        Scene.of(sim(2, 3, [agent((0, 0)), agent((1, 1), size=size)]))
+
+
+@pytest.mark.parametrize("shape", ["oo", "$$", "$letters$", r"$\alpha$", "$ $", None, 3, ["o"]])
+def test_unknown_markers_name_the_agent_and_what_is_known(sim, agent, shape):
+    message = r"agent 'agent1': unknown render_shape .*: known are o \."
+    with pytest.raises(ValueError, match=message):
+        Scene.of(sim(2, 3, [agent((0, 0)), agent((1, 1), shape=shape)]))
+
+
+def colors_of(world):
+    scene = Scene.of(world)
+    return [scene.looks[k].color for k in scene.look]
+
+
+def test_gray_encodings_are_told_apart(sim, agent):
+    gray = (128, 128, 128)
+    agents = [agent((0, k), "gray", encoding=1 + k % 3) for k in range(4)]
+    agents.append(agent((1, 0), "gray", blocking=True, encoding=9))
+    world = sim(2, 4, agents)
+    first, second, third, again, wall = colors_of(world)
+    assert len({first, second, third, gray}) == 4
+    assert (again, wall) == (first, gray)
+    assert agents[0].render_color == "gray", "only drawing"
+    agents[3].render_color = "red"
+    assert colors_of(world) == [gray, gray, gray, (255, 0, 0), gray]
+
+
+def test_a_lone_encoding_stays_gray(sim, agent):
+    agents = [agent((0, k), "gray") for k in range(2)]
+    agents.append(agent((1, 0), "gray", blocking=True, encoding=9))
+    assert set(colors_of(sim(2, 4, agents))) == {(128, 128, 128)}

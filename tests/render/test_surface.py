@@ -7,10 +7,12 @@ import pygame
 import pytest
 from matplotlib.path import Path
 
-from abmarl.render import Scene, draw, frame, picture_size
+from abmarl.render import Scene, draw, frame, picture_size, rgb
 from abmarl.render.drawing.layout import layout
-from abmarl.render.drawing.markers import SHAPES, marker
+from abmarl.render.drawing.lines import brief_name
+from abmarl.render.drawing.markers import marker
 from abmarl.render.drawing.surface import BACKGROUND
+from abmarl.render.scenes.shapes import SHAPES
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -206,3 +208,32 @@ def test_fast_enough(sim, agent, side, agents, floor):
         world.store.position[:] = rng.integers(0, side, world.store.position.shape)
         frame(Scene.of(world, step=step))
     assert 20 / (time.perf_counter() - start) > floor
+
+
+def test_text_between_dollars(sim, agent):
+    agents = [agent((1, k), "red", shape) for k, shape in enumerate(("$R$", "$L$", "$abc$"))]
+    image = frame(Scene.of(sim(3, 5, agents)))
+    pixels = [cell_of(image, 1, k, 3, 5) for k in range(3)]
+    cells = [(one[..., 0] > 120) & (one[..., 1] < 90) for one in pixels]
+    for cell in cells:
+        rows, cols = np.flatnonzero(cell.any(1)), np.flatnonzero(cell.any(0))
+        assert abs(rows[0] + rows[-1] + 1 - cell.shape[0]) < 6, "in the middle"
+        assert abs(cols[0] + cols[-1] + 1 - cell.shape[1]) < 6
+    # An L has nothing in its upper right quarter.
+    side = cells[1].shape[0] // 2
+    assert not cells[1][:side, side + 4 :].any()
+    assert cells[0][:side, side + 4 :].any()
+
+
+def test_long_names_of_teams_are_shortened_before_one_is_left_out(sim, agent):
+    names = [f"explorers_of_the_far_north_{k}" for k in range(4)]
+    agents = [agent((0, k), f"C{k}", encoding=1 + k, group=name) for k, name in enumerate(names)]
+    image = frame(Scene.of(sim(3, 5, agents)))
+    for k in range(4):
+        assert has(image[-30:], rgb(f"C{k}")), "the dot of every team"
+
+
+def test_names_keep_their_ends():
+    assert brief_name("agent17", 7) == "agent17"
+    assert brief_name("explorer_17", 7) == "exp..17"
+    assert brief_name("explorer_17", 10) == "explor..17"

@@ -252,6 +252,10 @@ ACTORS = [
         SelectiveAttackActor, "attack", np.eye(3, dtype=int),
         "attack 1 up 1 left, own cell, 1 down 1 right",
     ),
+    (
+        SelectiveAttackActor, "attack", np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]]),
+        "attack on 5 of 9 cells",
+    ),
     (RestrictedSelectiveAttackActor, "attack", np.array([4, 0]), "attack 1 left"),
     (
         RestrictedSelectiveAttackActor, "attack", np.array([9, 5]),

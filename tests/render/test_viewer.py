@@ -4,11 +4,13 @@ import copy
 import gc
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from abmarl.examples import shipped
+from abmarl.gridworld import GridWorldAgent, GridWorldSimulation, PositionState
 from abmarl.render import PolicyShow, Show, SimulationShow, Viewer, frame, view
 from abmarl.render.drawing.surface import pygame
 from abmarl.render.viewer.panel import PANEL_WIDTH
@@ -142,8 +144,11 @@ def test_the_panel_tells_and_shows_what_the_agent_sees():
     assert facts["reward"] == "-0.5 so far"
     assert facts["last action"] == "no attack, move 1 down"
     observed = show.observed(0, 0)
-    assert np.array_equal(observed.labels, sim.get_obs("a")["position_centered_encoding"])
-    assert set(observed.looks) <= {1, 2, 9}
+    assert [pane.channel for pane in observed.panes] == ["position centered encoding"]
+    assert not observed.lines
+    pane = observed.panes[0]
+    assert np.array_equal(pane.cells, sim.get_obs("a")["position_centered_encoding"])
+    assert set(pane.looks) <= {1, 2, 9}
     image = viewer.picture()
     assert (image[:, -PANEL_WIDTH:] == 255).all(-1).sum() > 50_000
     assert not np.array_equal(image, plain)
@@ -194,8 +199,41 @@ def test_following(many):
         scene = many.show.scene(0)
         row, col = many.view.place(*(side / 2 for side in many.view.size))
         assert (int(row), int(col)) == (scene.row[0], scene.col[0])
+    size = many.view.cell
+    mouse(many, pygame.MOUSEMOTION, (30, 20), rel=(0, 0), buttons=(0, 0, 0))
+    many.handle(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=-2))
+    many.picture()
+    assert many.following
+    assert many.view.cell < size
+    row, col = many.view.place(*(side / 2 for side in many.view.size))
+    assert (int(row), int(col)) == (scene.row[0], scene.col[0]), "zooming does not let go"
     press(many, "f")
     assert not many.following
+
+
+def test_following_zooms_in_where_all_is_shown(many):
+    many.picture()
+    assert many.view.shows_all
+    cell = many.view.cell
+    status = many.picture()[-25:]
+    press(many, "f")
+    followed = many.picture()
+    assert many.view.cell >= 1.4 * cell
+    assert not many.view.shows_all
+    assert (followed[-25:] != status).any(-1).sum() > 100, "the status line says so"
+
+
+def test_tab_goes_over_those_who_act():
+    agents = [wall("w", 9, (0, 0)), fighter("a", 1, (1, 0)), fighter("b", 2, (1, 3))]
+    still = GridWorldAgent(id="c", encoding=3, initial_position=(2, 4))
+    sim = build([*agents, still])
+    sim.reset(seed=0)
+    viewer = Viewer(SimulationShow(sim))
+    found = []
+    for _ in range(3):
+        press(viewer, "tab")
+        found.append(viewer.chosen)
+    assert found == [1, 2, 1]
 
 
 class Hands:
@@ -482,3 +520,48 @@ def test_slower_is_never_faster(many, speed):
     viewer = Viewer(many.show, speed=speed)
     press(viewer, "+")
     assert viewer.speed >= speed
+
+
+@pytest.mark.parametrize("sim", [3, None, "team-battle", object()])
+def test_view_of_what_is_no_simulation(sim):
+    with pytest.raises(TypeError, match=r"^sim is .*, but must be a grid world simulation"):
+        view(sim)
+
+
+def test_view_of_what_cannot_be_vectorised():
+    class ByHand(GridWorldSimulation):
+        def __init__(self, **kwargs):
+            self.agents = kwargs["agents"]
+            self.position_state = PositionState(**kwargs)
+            self.finalize()
+
+        def reset(self, **kwargs):
+            self.position_state.reset(**kwargs)
+
+        def step(self, action_dict, **kwargs):
+            pass
+
+        def get_obs(self, agent_id, **kwargs):
+            return {}
+
+        get_reward = get_done = get_all_done = get_info = get_obs
+
+    sim = ByHand.build_sim(3, 5, agents={"a": fighter("a", 1, (1, 1))})
+    with pytest.raises(TypeError, match=r"(?s)cannot be vectorised.*sim\.render\(\)"):
+        view(sim)
+
+
+def test_the_loop_of_the_page_runs(dummy):
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/viewing.md").read_text()
+    code = page.partition("```py\n")[2].partition("```")[0]
+    assert "range(100)" in code
+    names = {}
+    exec(code.replace("range(100)", "range(2)"), names)
+    assert names["sim"].agents
+
+
+def test_large_grids_use_the_room():
+    """Of 625 pixels 200 cells can have 3 each, not 2."""
+    viewer = Viewer(SimulationShow(build([fighter("a", 1, (1, 1))], rows=200, cols=200)))
+    viewer.picture()
+    assert viewer.view.cell == 3

@@ -1,5 +1,7 @@
 """Draws the agents of a scene: markers, noses, health bars and counts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from abmarl.render.drawing.attacks import cell_middles, draw_attacks
@@ -16,14 +18,15 @@ from abmarl.render.drawing.sprites import (
 from abmarl.render.scenes.scene import Scene
 
 
-def draw_agents(scene: Scene, surface, plan: Layout) -> None:
+def draw_agents(scene: Scene, surface, plan: Layout, first: Sequence[int] = ()) -> None:
     """Ghosts, attacks, markers, noses, bars and counts: lists of what to blit where.
 
     One list and one call each: crossing into pygame once per agent would cost more than drawing.
+    The agents with the numbers in `first` are drawn in every crowd.
     """
     middle_x, middle_y = cell_middles(scene, plan)
     rows, cols = plan.shown(scene.rows, scene.cols)
-    placed = place_agents(scene, rows, cols)
+    placed = place_agents(scene, rows, cols, first)
     slots, inner = placed.slots, plan.cell - 1
     left = plan.left + scene.col[slots].astype(np.int64) * plan.cell + 1
     top = plan.top + scene.row[slots].astype(np.int64) * plan.cell + 1

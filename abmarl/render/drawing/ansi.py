@@ -6,6 +6,7 @@ import numpy as np
 
 from abmarl.render.colors import RGB
 from abmarl.render.scenes.scene import Scene
+from abmarl.render.scenes.shapes import text_of
 
 # What comes nearest to matplotlib's markers.
 _SYMBOLS = {
@@ -53,7 +54,7 @@ def _cell(scene: Scene, slots: list[int]) -> tuple[str, RGB]:
         return 2 * _WALL, look.color
     count = len(slots)
     mark = " " if count == 1 else str(count) if count <= 9 else "+"
-    return _SYMBOLS.get(look.shape, "?") + mark, look.color
+    return (_SYMBOLS.get(look.shape) or (text_of(look.shape) or "?")[0]) + mark, look.color
 
 
 def _painted(parts: list[tuple[str, RGB]], ground: RGB | None = None) -> str:

@@ -10,7 +10,7 @@ from abmarl.render.scenes.scene import Scene
 pygame = load("pygame")
 
 FLASH = (236, 86, 24)
-_MISS = (196, 193, 185)
+_MISS = (96, 92, 104)
 
 
 def cell_middles(scene: Scene, plan: Layout) -> tuple[np.ndarray, np.ndarray]:
@@ -35,8 +35,10 @@ def draw_attacks(
     for attacker, target in scene.attacks.tolist():
         start = float(x[attacker]), float(y[attacker])
         if target < 0:
-            if plan.cell >= 12 and scene.alive[attacker] and bounds.collidepoint(start):
-                pygame.draw.circle(surface, _MISS, start, float(reach[attacker]), 1)
+            if plan.cell >= 10 and scene.alive[attacker] and bounds.collidepoint(start):
+                # Thick enough for films, which lose lines of a pixel, and dark enough for the fog.
+                ring = max(2, round(0.05 * plan.cell))
+                pygame.draw.circle(surface, _MISS, start, float(reach[attacker]) + 1, ring)
             continue
         end = float(x[target]), float(y[target])
         if not bounds.collidepoint(start) and not bounds.collidepoint(end):

@@ -1,5 +1,6 @@
 """Where agents stand in their cells: alone in the middle, several fanned out. Arrays only."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,11 +35,12 @@ class Placed(NamedTuple):
     scales: np.ndarray = _SCALES
 
 
-def place_agents(scene: Scene, rows: slice, cols: slice) -> Placed:
+def place_agents(scene: Scene, rows: slice, cols: slice, first: Sequence[int] = ()) -> Placed:
     """Place the agents that live in some rows and columns.
 
     Of a crowd every look is drawn once before any is drawn twice, so that a lone enemy is not
-    hidden; of those that look alike, the ones with the lowest numbers.
+    hidden; of those that look alike, the ones with the lowest numbers. The numbers in `first` come
+    before all others.
     """
     inside = scene.alive & (scene.row >= rows.start) & (scene.row < rows.stop)
     inside &= (scene.col >= cols.start) & (scene.col < cols.stop)
@@ -49,7 +51,8 @@ def place_agents(scene: Scene, rows: slice, cols: slice) -> Placed:
     crowds = np.stack([crowded // scene.cols, crowded % scene.cols, count[count > SHOWN]], 1)
     if len(crowds):
         # Those of one look in one cell are numbered; low numbers of any look come first.
-        alike = _rank(place * (int(scene.look.max()) + 1) + scene.look[slots])
+        alike = _rank(place * (int(scene.look.max()) + 1) + scene.look[slots]) + 1
+        alike[np.isin(slots, first)] = 0
         kept = np.flatnonzero(_rank(place, alike) < SHOWN)
         slots, place = slots[kept], place[kept]
     share = np.minimum(count, SHOWN)[place]

@@ -9,6 +9,7 @@ import math
 
 from abmarl.extras import load
 from abmarl.render.colors import RGB
+from abmarl.render.scenes.shapes import check_shape, text_of
 
 pygame = load("pygame")
 
@@ -71,7 +72,6 @@ _STROKES = {
     "3": [((0.0, 0.0), end) for end in _turned(_TRIPOD, 90)],
     "4": [((0.0, 0.0), end) for end in _turned(_TRIPOD, 270)],
 }
-SHAPES = tuple(_AREAS) + tuple(_STROKES)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -81,7 +81,7 @@ def marker(
     """Draw a marker once; the same arguments give the same surface.
 
     Args:
-        shape: one of `SHAPES`.
+        shape: one of `abmarl.render.scenes.shapes.SHAPES`, or short text between dollars.
         color: of its inside.
         diameter: of a circle of this size, in pixels.
         odd: whether the surface has an odd side, so that it can be centred in its cell.
@@ -94,8 +94,7 @@ def marker(
     Raises:
         ValueError: no such marker.
     """
-    if shape not in SHAPES:
-        raise ValueError(f"unknown render_shape {shape!r}: known are {' '.join(SHAPES)}")
+    check_shape(shape)
     if diameter < 3:
         return _dot(color, diameter, odd)
     edge = max(1.0, diameter * (0.045 if outline is None and not solid else 0.09))
@@ -117,6 +116,8 @@ def marker(
         for start, end in zip(corners, corners[1:] + corners[:1], strict=True):
             _stroke(large, outline, start, end, width)
         pygame.draw.polygon(large, color, corners)
+    elif words := text_of(shape):
+        _letters(large, words, color, outline, round(2 * scale), round(width))
     else:
         strokes = [pixels(stroke) for stroke in _STROKES[shape]]
         body = max(2.0 * _SUPERSAMPLING, 0.22 * diameter * _SUPERSAMPLING)
@@ -137,6 +138,24 @@ def _stroke(surface, color: RGB, start: Point, end: Point, width: float) -> None
     pygame.draw.polygon(surface, color, corners)
     for point in (start, end):
         pygame.draw.circle(surface, color, point, width / 2)
+
+
+def _letters(surface, words: str, color: RGB, outline: RGB, side: int, width: int) -> None:
+    """Text with an outline, as large as fits in a square in the middle of a surface."""
+    if not pygame.font.get_init():
+        pygame.font.init()
+    font = pygame.font.Font(None, 2 * side)
+    middle = surface.get_rect().center
+    for ink, reach in ((outline, width), (color, 0)):
+        drawn = font.render(words, True, ink)
+        drawn = drawn.subsurface(drawn.get_bounding_rect())
+        part = side / max(drawn.get_size())
+        drawn = pygame.transform.smoothscale_by(drawn, part)
+        place = drawn.get_rect(center=middle)
+        for k in range(16 if reach else 1):
+            angle = math.radians(22.5 * k)
+            shift = round(reach * math.cos(angle)), round(reach * math.sin(angle))
+            surface.blit(drawn, place.move(shift))
 
 
 def _dot(color: RGB, diameter: float, odd: bool):

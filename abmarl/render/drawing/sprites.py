@@ -4,7 +4,7 @@ import functools
 import math
 
 from abmarl.extras import load
-from abmarl.render.colors import RGB
+from abmarl.render.colors import PALETTE, RGB, rgb
 from abmarl.render.drawing.markers import marker
 from abmarl.render.scenes.cast import Look
 
@@ -14,16 +14,11 @@ _TEXT_SCALE = 3
 INK, FAINT_INK = (52, 52, 58), (140, 138, 132)
 _BAR_BACK = (70, 70, 74)
 _USUAL_SIZE, _USUAL_DIAMETER = 200.0, 0.62  # render_size 200 takes 62 percent of the cell
-# Outlines of teams, to be told apart also by those who see few colours (Okabe and Ito, 2008).
-_TEAM_COLORS = (
-    (0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233),
-    (90, 90, 90), (240, 228, 66),
-)  # fmt: skip
 
 
 def team_color(number: int) -> RGB:
     """The colour in which agents of a team are outlined."""
-    return _TEAM_COLORS[(number - 1) % len(_TEAM_COLORS)]
+    return rgb(PALETTE[(number - 1) % len(PALETTE)])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -38,7 +33,7 @@ def agent_sprite(look: Look, cell: int, scale: float, solid: bool, team: RGB | N
 
 def _part(look: Look) -> float:
     """How much of a cell a marker takes; it never leaves its cell by much."""
-    part = _USUAL_DIAMETER * math.sqrt(max(look.size, 0.0) / _USUAL_SIZE)
+    part = _USUAL_DIAMETER * math.sqrt(look.size / _USUAL_SIZE)
     return min(max(part, 0.12), 0.92)
 
 

@@ -1,6 +1,7 @@
 """Draws a scene on a pygame surface, and makes images of it. Needs no screen."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +9,10 @@ from abmarl.extras import load
 from abmarl.render.drawing.agents import draw_agents
 from abmarl.render.drawing.attacks import cell_middles, draw_attacks
 from abmarl.render.drawing.layout import MARGIN, Layout, layout, picture_size
+from abmarl.render.drawing.lines import shortened
+from abmarl.render.drawing.marks import Mark, draw_marks
 from abmarl.render.drawing.score import score_line
+from abmarl.render.drawing.sprites import INK, text
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.scenes.sight import Sight
 
@@ -20,6 +24,7 @@ _FRAME_LINE = (196, 193, 185)
 _FOG = (176, 178, 186)  # what colours are multiplied by, 255 leaves them alone
 # In cells of fewer pixels agents are squares that fill them: there is no room for shapes.
 _SMALLEST_SPRITE = 4
+_SMALLEST_LETTERS = 6
 
 
 def frame(scene: Scene, size: tuple[int, int] | None = None) -> np.ndarray:
@@ -43,7 +48,10 @@ def pixels_of(surface) -> np.ndarray:
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
-def draw(scene: Scene, surface, plan: Layout | None = None, sight: Sight | None = None) -> None:
+def draw(
+    scene: Scene, surface, plan: Layout | None = None, sight: Sight | None = None,
+    marks: Sequence[Mark] = (),
+) -> None:  # fmt: skip
     """Draw a scene over the whole of a pygame surface.
 
     Args:
@@ -52,18 +60,22 @@ def draw(scene: Scene, surface, plan: Layout | None = None, sight: Sight | None 
         plan: which part of the grid goes where, as of a `MapView`; None: all of it fitted in, with
             the score line below.
         sight: what one agent sees: all else lies in a fog.
+        marks: agents to be framed.
 
     Raises:
-        ValueError: the surface is too small for the grid, or an agent's render_shape is unknown.
+        ValueError: the surface is too small for the grid.
     """
     plan = layout(scene.rows, scene.cols, surface.get_size()) if plan is None else plan
     surface.blit(_background(scene.rows, scene.cols, plan), (0, 0))
     if plan.cell < _SMALLEST_SPRITE:
         _draw_squares(scene, surface, plan)
     else:
-        draw_agents(scene, surface, plan)
+        draw_agents(scene, surface, plan, [mark.slot for mark in marks])
+    _draw_captions(scene, surface, plan)
     if sight is not None:
         _draw_fog(scene, surface, plan, sight)
+    if marks:
+        draw_marks(scene, surface, plan, marks)
     if plan.score is not None:
         surface.blits(score_line(scene, max(plan.left, MARGIN), plan.width, plan.score), False)
 
@@ -101,6 +113,16 @@ def _draw_squares(scene: Scene, surface, plan: Layout) -> None:
     _put_cells(surface, plan, cells)
     reach = np.full(len(scene.ids), 0.42 * plan.cell)
     draw_attacks(scene, surface, plan, *cell_middles(scene, plan), reach)
+
+
+def _draw_captions(scene: Scene, surface, plan: Layout) -> None:
+    height = min(round(0.7 * plan.cell), 14)
+    if height < _SMALLEST_LETTERS:
+        return
+    for caption in scene.captions:
+        line = text(shortened(caption.words, height, caption.cols * plan.cell), height, INK)
+        left, top = plan.left + caption.col * plan.cell, plan.top + caption.row * plan.cell
+        surface.blit(line, (left + 1, top + (plan.cell - line.get_height()) // 2))
 
 
 def _draw_fog(scene: Scene, surface, plan: Layout, sight: Sight) -> None:

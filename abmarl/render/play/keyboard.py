@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from abmarl.render.drawing.marks import PERSON_COLORS, Mark
 from abmarl.render.play.show import PlayShow
 from abmarl.rollout.pilot import Order
 
@@ -62,6 +63,7 @@ class Keyboard:
         self._held: dict[str, None] = {}  # in the order in which they were pressed
         self._tapped: dict[str, None] = {}
         self._clicked: tuple[int, int] | None = None
+        show.people = [list(agents) for agents in people]
         self.keys = [line for agents, keys in self._people for line in self._help(agents, keys)]
         self.taken = frozenset(
             name
@@ -77,6 +79,9 @@ class Keyboard:
         if not down:
             self._held.pop(name, None)
             return True
+        if not self.show.started:
+            self.show.begin()
+            return True
         fresh = name not in self._held
         self._held[name] = self._tapped[name] = None
         if self.show.waits:
@@ -86,22 +91,41 @@ class Keyboard:
 
     def cell(self, row: int, col: int, button: int) -> bool:
         """A cell was clicked at: those who can aim at it attack it."""
-        if button != 1:
+        acting = self.show.acting()
+        if button != 1 or not acting:
             return False
-        able = [
-            name
-            for name, pilot in self.show.game.pilots.items()
-            if self.show.game.acts(name) and pilot.reaches((row, col))
-        ]
+        if not self.show.started:
+            self.show.begin()
+            return True
+        pilots = self.show.game.pilots
+        able = [name for name in acting if pilots[name].reaches((row, col))]
         if not able:
-            return False
+            if any(pilots[name].aims for name in acting):
+                self.show.note = "out of reach"
+                return True
+            # Who looks elsewhere may do so, but an empty cell is nothing to look at.
+            return not self.show.scene(0).agents_at(row, col) and self.beside(button)
         if self.show.waits:
-            name = next((one for one in able if one in self.show.asked()), None)
-            if name is not None:
-                self.show.order(name, Order(use=True, cell=(row, col)))
+            name = next((one for one in able if one in self.show.asked()), able[0])
+            self.show.order(name, Order(use=True, cell=(row, col)))
         else:
             self._clicked = row, col
         return True
+
+    def beside(self, button: int) -> bool:
+        """Somebody clicked where nothing is: the panel of who plays stays open."""
+        acting = self.show.acting()
+        slots = {self.show.game.pilots[name].slot for name in acting}
+        return button == 1 and self.show.viewer is not None and self.show.viewer.chosen in slots
+
+    def marks(self) -> list[Mark]:
+        """Frames for the agents of every person, with a number where there are two."""
+        several = len(self._people) > 1
+        return [
+            Mark(self.show.game.pilots[name].slot, color, str(number) if several else "")
+            for number, ((agents, _), color) in enumerate(zip(self._people, PERSON_COLORS), 1)  # noqa: B905
+            for name in agents
+        ]
 
     def orders(self) -> dict[str, Order]:
         """What everybody shall do in this step, by the keys of now; in real time."""
@@ -125,7 +149,9 @@ class Keyboard:
 
     def _order_by(self, name: str, fresh: bool) -> None:
         for agents, keys in self._people:
-            asked = [one for one in agents if one in self.show.asked()]
+            # Who has given all orders, and waits for somebody else, may give the last one anew.
+            mine = [one for one in agents if one in self.show.acting()]
+            asked = [one for one in mine if one in self.show.asked()] or mine[-1:]
             if not asked:
                 continue
             if name == keys.wait:
@@ -163,11 +189,10 @@ class Keyboard:
             lines.append((corner, f"{who}move diagonally"))
         if any(pilot.uses for pilot in pilots):
             aims = any(pilot.aims for pilot in pilots)
-            what = "attack the nearest" if aims else "attack" if self._attacks(pilots) else "use"
+            attacks = any(pilot.attacks for pilot in pilots)
+            what = "attack the nearest" if aims else "attack" if attacks else "use"
             lines.append((use, f"{who}{what}"))
             if aims:
                 lines.append(("click", f"{who}attack a cell"))
+                lines.append(("right click", "choose an agent"))
         return [*lines, (wait, f"{who}wait for a step")]
-
-    def _attacks(self, pilots: Sequence) -> bool:
-        return any("attack" in pilot.action(Order()) for pilot in pilots)

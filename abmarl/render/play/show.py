@@ -1,24 +1,17 @@
-"""A game in a window: what is shown of it, and the line under the map."""
+"""A game in a window: what is shown of it, and when it goes on."""
 
 from typing import Any
 
-from abmarl.extras import load
-from abmarl.render.drawing.sprites import FAINT_INK, INK, text
 from abmarl.render.viewer.shows import SimulationShow
 from abmarl.rollout.game import Game
 from abmarl.rollout.pilot import Order
-
-pygame = load("pygame")
-
-_GROUND, _CALL = (244, 242, 237), (190, 70, 20)
-_PAD = 12
 
 
 class PlayShow(SimulationShow):
     """Shows a `Game`, and goes on when the orders are there.
 
-    Turn-based, it waits until every agent that people act for has its order. In real time, and
-    when none of these agents acts any more, it goes on at the pace of the viewer.
+    Turn-based, it waits until every agent that people act for has its order. In real time, once
+    it is begun, and when none of these agents acts any more, it goes on at the pace of the viewer.
 
     Args:
         game: the game.
@@ -29,6 +22,9 @@ class PlayShow(SimulationShow):
         keyboard: where orders come from in real time; has ``orders()`` and ``let_go()``.
         viewer: the viewer, to be set once it is made.
         follows: whether the panel shows the agent that is to get its order next.
+        people: for every person the ids of its agents.
+        started: whether a game in real time has been begun.
+        note: what there is to say about the last key or step.
     """
 
     def __init__(self, game: Game, real_time: bool = False, follows: bool = False):
@@ -36,6 +32,8 @@ class PlayShow(SimulationShow):
         self.game, self.real_time, self.follows = game, real_time, follows
         self.keyboard: Any = None
         self.viewer: Any = None
+        self.people = [list(game.pilots)]
+        self.started, self.note = not real_time, ""
         self._orders: dict[str, Order] = {}
 
     @property
@@ -46,15 +44,31 @@ class PlayShow(SimulationShow):
     @property
     def waits(self) -> bool:
         """Whether it is up to people to go on."""
-        return self.game.over or (not self.real_time and bool(self.asked()))
+        if self.game.over or not self.started:
+            return True
+        return not self.real_time and bool(self.asked())
+
+    def begin(self) -> None:
+        """Let a game in real time go on."""
+        self.started, self.note = True, ""
+
+    def acting(self) -> list[str]:
+        """The agents of people that act."""
+        return [name for name in self.game.pilots if self.game.acts(name)]
 
     def asked(self) -> list[str]:
         """The agents whose orders are missing."""
-        acting = [name for name in self.game.pilots if self.game.acts(name)]
-        return [name for name in acting if name not in self._orders]
+        return [name for name in self.acting() if name not in self._orders]
+
+    def turns(self) -> list[str]:
+        """Whose turn it is: of everybody the first agent whose order is missing."""
+        asked = self.asked()
+        mine = ([name for name in agents if name in asked] for agents in self.people)
+        return [names[0] for names in mine if names]
 
     def order(self, agent_id: str, order: Order) -> None:
-        """Take an order; the last one that is missing makes the step."""
+        """Take an order, in the place of an earlier one; the last one missing makes the step."""
+        self.note = f"another order for {agent_id}" if agent_id in self._orders else ""
         self._orders[agent_id] = order
         if not self.asked():
             self._play(self._orders)
@@ -72,6 +86,7 @@ class PlayShow(SimulationShow):
         if self.game.over:
             self.game.start()
             self._orders = {}
+            self.started, self.note = not self.real_time, ""
             if self.keyboard is not None:
                 self.keyboard.let_go()
             self.look()
@@ -81,48 +96,22 @@ class PlayShow(SimulationShow):
         self.game.play(orders)
         self._orders = {}
         self.look()
+        used = [name for name, order in orders.items() if order.use]
+        if used or not self.real_time:  # in real time a note must stand for longer than a step
+            self.note = self._missed(used)
+
+    def _missed(self, used: list[str]) -> str:
+        """Who attacked in vain."""
+        hits = {attacker for attacker, target in self.scene(0).attacks.tolist() if target >= 0}
+        pilots = self.game.pilots
+        vain = [name for name in used if pilots[name].attacks and pilots[name].slot not in hits]
+        if not vain:
+            return ""
+        who = f"{len(vain)} agents" if len(vain) > 2 else " and ".join(vain)
+        return f"{who} hit nobody"
 
     def _follow(self) -> None:
         if self.follows and self.viewer is not None:
-            acting = self.asked() or [name for name in self.game.pilots if self.game.acts(name)]
+            acting = self.turns() or self.acting()
             if acting:
                 self.viewer.chosen = self.game.pilots[acting[0]].slot
-
-
-class GameLine:
-    """A strip with the scores and whose turn it is."""
-
-    height = 34
-
-    def __init__(self, show: PlayShow):
-        self.show = show
-
-    def draw(self, surface: Any) -> None:
-        """Draw it over the whole of a surface."""
-        surface.fill(_GROUND)
-        middle = self.height // 2
-        call = text(*self._call())
-        surface.blit(call, (_PAD, middle - call.get_height() // 2))
-        right = surface.get_width() - _PAD
-        score = text(self._score(), 15, INK)
-        if right - score.get_width() > _PAD + call.get_width() + 10:
-            surface.blit(score, (right - score.get_width(), middle - score.get_height() // 2))
-
-    def _call(self) -> tuple[str, int, tuple[int, int, int]]:
-        show = self.show
-        if show.game.over:
-            return "game over  -  r: another one, esc: end", 15, _CALL
-        acting = [name for name in show.game.pilots if show.game.acts(name)]
-        if not acting:
-            return "out of the game", 15, FAINT_INK
-        if show.real_time:
-            return " and ".join(acting[:2]), 15, INK
-        return f"{' and '.join(show.asked()[:2])}: your move", 15, INK
-
-    def _score(self) -> str:
-        game = self.show.game
-        names = list(game.pilots)
-        if len(names) > 2:
-            group = game.pilots[names[0]].group
-            return f"{group} {game.scores()[group]:.2f}"
-        return "   ".join(f"{name} {game.score(name):.2f}" for name in names)

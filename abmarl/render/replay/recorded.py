@@ -1,7 +1,8 @@
 """Scenes of what was recorded, where a world cannot be simulated again.
 
-A rollout holds what every agent saw, not where it was. So each agent has a tile with its window of
-observations in it; a tile without a window shows the agent alone. Agents that do not act have none.
+A rollout holds what every agent saw, not where it was. So each agent has a tile with its name and
+its window of observations; a tile without a window shows the agent alone. Agents that do not act
+have none.
 """
 
 import math
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abmarl.render.scenes.cast import Look
-from abmarl.render.scenes.scene import Scene
+from abmarl.render.scenes.scene import Caption, Scene
 from abmarl.render.scenes.sight import window_of
 
 _OUTSIDE = Look("s", (120, 122, 130), 420.0)
@@ -65,10 +66,14 @@ def tiles(
     board = np.full((down * height, across * width), _BETWEEN, np.int64)
     whose = np.full(board.shape, -1)
     for number, (_, _, window) in enumerate(windows):
-        top, left = number // across * height, number % across * width
+        top, left = number // across * height + 1, number % across * width
         board[top : top + window.shape[0], left : left + window.shape[1]] = window
         whose[top : top + window.shape[0], left : left + window.shape[1]] = number
-    board, whose = board[:-1, :-1], whose[:-1, :-1]
+    board, whose = board[:, :-1], whose[:, :-1]
+    captions = tuple(
+        Caption(k // across * height, k % across * width, width - 1, groups[name].ids[number])
+        for k, (name, number, _) in enumerate(windows)
+    )
     row, col = np.nonzero(board)
     whose[board == _BETWEEN] = -1
     owner = [None if k < 0 else windows[k][:2] for k in whose[row, col].tolist()]
@@ -87,8 +92,10 @@ def tiles(
         health=np.ones(count),
         blocking=np.array([solid for _, solid in drawn], bool)[look],
         team=np.ones(count, np.int64),
+        acting=np.zeros(count, bool),
         look=look,
         looks=tuple(one for one, _ in drawn),
+        captions=captions,
         step=step,
         title=title,
     )

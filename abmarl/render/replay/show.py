@@ -87,11 +87,13 @@ class ReplayShow(Show):
         before = self.moment
         self.go(before + (-1 if self.backwards else 1))
         if self.moment == before:
+            self.backwards = False  # there is no other way from the beginning
             self.ended()
         return True
 
     def reset(self) -> None:
-        """Go to the beginning."""
+        """Go to the beginning, to play forwards from there."""
+        self.backwards = False
         self.go(0)
 
     def go(self, moment: int) -> None:
@@ -142,10 +144,12 @@ class ReplayDesk:
 
     keys = (
         ("left  right", "one step back, on"),
-        ("b", "backwards, forwards"),
+        ("b", "play backwards, or forwards"),
         ("w  e", "previous, next episode"),
         ("j  k", "previous, next kill"),
+        ("r", "to the beginning, and forwards"),
     )
+    taken = frozenset("r")
 
     def __init__(self, show: ReplayShow):
         self.show, self.viewer = show, None
@@ -163,6 +167,10 @@ class ReplayDesk:
         """A key was pressed or let go."""
         if name == "b":
             self.show.backwards ^= down
+            return True
+        if name == "r":
+            if down:
+                self.show.reset()
             return True
         if name not in self._jumps:
             return False

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abmarl.render.colors import RGB, rgb
+from abmarl.render.scenes.palette import shown_colors
+from abmarl.render.scenes.shapes import check_shape
 
 _look_of = operator.attrgetter("render_shape", "render_color", "render_size")
 
@@ -44,6 +46,7 @@ class Cast:
         ids: the agents' ids.
         agents: the agents, in the order of the arrays.
         blocking: bool [N], blocks the view of others.
+        acting: bool [N], is an agent that acts.
 
     Raises:
         TypeError: `sim` has no grid.
@@ -60,6 +63,7 @@ class Cast:
         self.ids = tuple(self.store.ids)
         self.agents = [self.sim.agents[name] for name in self.ids]
         self.blocking = np.asarray(self.store.traits["blocking"], dtype=bool)
+        self.acting = np.array([hasattr(one, "action_space") for one in self.agents], dtype=bool)
         self._keys: list[tuple] = []
         self._looks: tuple[np.ndarray, tuple[Look, ...]] = np.empty(0, np.intp), ()
         self._teams: tuple[bytes, dict[int, str]] | None = None
@@ -72,7 +76,7 @@ class Cast:
             int [N], the number of every agent's look, and the different looks.
 
         Raises:
-            ValueError: an agent has an unknown colour, or a size that is no number.
+            ValueError: an agent has an unknown marker or colour, or a size that is none.
             TypeError: an agent's colour is neither text nor a sequence.
         """
         keys = list(map(_look_of, self.agents))
@@ -117,7 +121,7 @@ class Cast:
         return self._teams[1]
 
     def _is_wall(self, slot: int) -> bool:
-        return bool(self.blocking[slot]) and not hasattr(self.agents[slot], "action_space")
+        return bool(self.blocking[slot] and not self.acting[slot])
 
     def _team_name(self, number: int, slots: list[int]) -> str:
         groups = {self.group(slot) for slot in slots}
@@ -129,16 +133,17 @@ class Cast:
         numbers: dict[tuple, int] = {}
         looks: list[Look] = []
         of_agent = np.empty(len(keys), dtype=np.intp)
-        for slot, (shape, color, size) in enumerate(keys):
+        colors = shown_colors(self.agents)
+        for slot, ((shape, _, size), color) in enumerate(zip(keys, colors, strict=True)):
             plain = color if isinstance(color, str) or not np.iterable(color) else tuple(color)
-            key = shape, plain, size
-            number = numbers.get(key)
-            if number is None:
-                try:
+            try:
+                key = check_shape(shape), plain, size
+                number = numbers.get(key)
+                if number is None:
                     looks.append(Look(shape, rgb(plain), _area(size)))
-                except (ValueError, TypeError) as error:
-                    raise type(error)(f"agent {self.ids[slot]!r}: {error}") from None
-                number = numbers[key] = len(looks) - 1
+                    number = numbers[key] = len(looks) - 1
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"agent {self.ids[slot]!r}: {error}") from None
             of_agent[slot] = number
         return of_agent, tuple(looks)
 
@@ -148,8 +153,10 @@ def _area(size: Any) -> float:
         area = float(size)
     except (ValueError, TypeError):
         area = math.nan
-    if not math.isfinite(area):
-        raise ValueError(f"render_size is {size!r}, but must be a number of points squared")
+    if not 0 < area < math.inf:
+        raise ValueError(
+            f"render_size is {size!r}, but must be a number of points squared above 0, as 200"
+        )
     return area
 
 

@@ -85,19 +85,22 @@ class SingleEpisode(_Episode):
         return dict(action) if isinstance(action, dict) else {"action": action}
 
     def observations(self, slot: int) -> dict[str, np.ndarray]:
-        """What an agent observes now by channel, as far as observers of the package make it.
+        """What an agent observes now by channel.
 
-        What it was shown already is shown again; else it is made aside, so that looking changes
-        neither what the agent will be shown nor its random stream.
+        What it was shown already is shown again. Else it is made aside, so that looking changes
+        neither what the agent will be shown nor its random stream; observers of one's own cannot
+        do that, their channels are left out then.
         """
         found = {}
         store = self.sim.store
         for key, observer in self.sim.grid.observers.items():
             form = None if observer.by_hand else observer.form(slot)
-            if form is None or not hasattr(observer, "calls"):
+            if form is None:
                 continue
             flat, rows_of = observer.flat, observer.layout.rows_of
             if not observer.is_current:
+                if not hasattr(observer, "calls"):  # who knows what it changes
+                    continue
                 streams, flat = store.sight_streams.copy(), np.zeros_like(flat)
                 observer.write(np.zeros(1, np.int64), flat, rows_of, True)
                 store.sight_streams[...] = streams

@@ -19,6 +19,15 @@ class Tally(NamedTuple):
     total: int
 
 
+class Caption(NamedTuple):
+    """Words in the cells of a row."""
+
+    row: int
+    col: int
+    cols: int
+    words: str
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A snapshot of one world. Its arrays are read-only copies, one entry per agent.
@@ -35,6 +44,7 @@ class Scene:
         alive: bool [N], in the grid and to be drawn.
         health: float [N], in [0, 1].
         blocking: bool [N], blocks the view of others.
+        acting: bool [N], is an agent that acts; by default all are.
         team: int [N].
         look: int [N], index into `looks`.
         looks: the different looks of the agents.
@@ -44,6 +54,7 @@ class Scene:
             so that agents are outlined in the colours of their teams.
         attacks: int [K, 2], attacker and target; a target below 0: a miss.
         fading: float [N] in [0, 1], how much is still to be seen of an agent that died lately.
+        captions: words that stand in the grid.
         step: how many steps the world has taken, or None to leave it out.
         title: a line of text.
     """
@@ -61,22 +72,26 @@ class Scene:
     looks: tuple[Look, ...]
     team_names: Mapping[int, str] = field(default_factory=dict)
     orientation: np.ndarray | None = None
+    acting: np.ndarray | None = None
     outlined: bool = False
     attacks: np.ndarray | None = None
     fading: np.ndarray | None = None
+    captions: tuple[Caption, ...] = ()
     step: int | None = None
     title: str = ""
 
     def __post_init__(self):
         if self.orientation is None:
             object.__setattr__(self, "orientation", np.zeros(len(self.ids), np.int8))
+        if self.acting is None:
+            object.__setattr__(self, "acting", np.ones(len(self.ids), bool))
         if self.attacks is None:
             object.__setattr__(self, "attacks", np.empty((0, 2), np.int64))
         if self.fading is None:
             object.__setattr__(self, "fading", np.zeros(len(self.ids)))
         for name in (
-            "row", "col", "alive", "health", "blocking", "team", "look", "orientation", "attacks",
-            "fading",
+            "row", "col", "alive", "health", "blocking", "team", "look", "orientation", "acting",
+            "attacks", "fading",
         ):  # fmt: skip
             array = np.array(getattr(self, name))
             array.setflags(write=False)
@@ -129,6 +144,7 @@ class Scene:
             looks=looks,
             team_names=cast.team_names(np.ascontiguousarray(team)),
             orientation=orientation,
+            acting=cast.acting,
             outlined=not np.array_equal(team, store.traits["encoding"]),
             step=step,
             title=title,

@@ -6,7 +6,7 @@ import numpy as np
 
 from abmarl.kernels.sight import hidden_cells
 
-# The channels that are pictures of cells, the one to show first.
+# The channels of the package that are pictures of cells, the one to show first.
 WINDOWS = (
     "position_centered_encoding", "stacked_position_centered_encoding", "team",
     "absolute_encoding",
@@ -83,3 +83,28 @@ def window_of(observations: dict[str, np.ndarray]) -> tuple[str, np.ndarray] | N
             array = np.where(most > 0, array.argmax(axis=2) + 1, most)
         return key, array
     return None
+
+
+def layers_of(
+    channel: str, value: Any
+) -> tuple[list[tuple[str, np.ndarray, np.ndarray | None]], list[int]]:
+    """The windows of cells that a channel is made of; none if it is something else.
+
+    Returns:
+        For every window what it is of, or "" for a channel of one window; the cells [h, w], labels
+        as in `window_of` or the numbers of a channel that is not of the package; and int [h, w],
+        how many agents are in each cell, or None where that is not told. And the encodings that
+        the channel tells of, but nobody is seen of.
+    """
+    array = np.asarray(value) if channel in WINDOWS else value
+    if not isinstance(array, np.ndarray):
+        return [], []
+    if channel in WINDOWS and array.ndim == 3:
+        layers = list(enumerate(np.moveaxis(array, 2, 0), 1))
+        seen = [
+            (f"encoding {kind}", np.where(layer > 0, kind, layer), layer)
+            for kind, layer in layers
+            if layer.max() > 0
+        ]
+        return seen, [kind for kind, layer in layers if layer.max() <= 0]
+    return ([("", array, None)] if array.ndim == 2 and min(array.shape) > 1 else []), []

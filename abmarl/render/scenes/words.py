@@ -1,4 +1,4 @@
-"""Actions in words."""
+"""Actions and observations in words."""
 
 import math
 from typing import Any
@@ -15,6 +15,7 @@ from abmarl.gridworld.actor import (
     SelectiveAttackActor,
 )
 
+_LISTED, _NUMBERS = 3, 12  # so many cells, and numbers, are told one by one
 _WAYS = ("stay", "left", "down", "right", "up")
 
 
@@ -38,7 +39,8 @@ def _words(actor: Any, key: str, slot: int, value: Any) -> str:
         value = np.asarray(value)
         numbers = value[value > 0] - 1
         far = side // 2
-        return _cells([(int(n) // side - far, int(n) % side - far, 1) for n in numbers])
+        offsets = [(int(n) // side - far, int(n) % side - far, 1) for n in numbers]
+        return _cells(offsets, side * side)
     for kind, words in _WORDS:
         if isinstance(actor, kind):
             return words(value)
@@ -69,10 +71,14 @@ def _encodings(value: dict) -> str:
 def _selective(value: Any) -> str:
     window = np.asarray(value)
     far = window.shape[0] // 2
-    return _cells([(r - far, c - far, int(window[r, c])) for r, c in np.argwhere(window)])
+    cells = [(r - far, c - far, int(window[r, c])) for r, c in np.argwhere(window)]
+    return _cells(cells, window.size)
 
 
-def _cells(cells: list[tuple[int, int, int]]) -> str:
+def _cells(cells: list[tuple[int, int, int]], total: int) -> str:
+    """Cells by their offsets, of the `total` that there are."""
+    if len({cell[:2] for cell in cells}) > _LISTED:
+        return f"attack on {len({cell[:2] for cell in cells})} of {total} cells"
     parts = [(_offset(int(r), int(c)) or "own cell") + _times(n) for r, c, n in cells]
     return f"attack {', '.join(parts)}" if parts else "no attack"
 
@@ -88,6 +94,21 @@ def _offset(down: int, right: int) -> str:
 
 def _times(count: int) -> str:
     return f" x{count}" if count > 1 else ""
+
+
+def value_words(value: Any) -> str:
+    """What was observed on a channel, on a line or two."""
+    if isinstance(value, dict):
+        text = ", ".join(f"{key} {value_words(one)}" for key, one in value.items())
+    elif isinstance(value, tuple | list):
+        text = ", ".join(map(value_words, value))
+    elif np.asarray(value).dtype.kind not in "biuf":
+        text = " ".join(str(value).split())
+    else:
+        numbers = np.asarray(value).ravel()
+        text = " ".join(f"{number:.4g}" for number in numbers[:_NUMBERS].tolist())
+        text += f" ... ({numbers.size} numbers)" if numbers.size > _NUMBERS else ""
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _plain(value: Any) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from abmarl.extras import load
 from abmarl.render.drawing.layout import SCORE_HEIGHT
+from abmarl.render.drawing.lines import brief_name
 from abmarl.render.drawing.score import score_line
 from abmarl.render.drawing.sprites import FAINT_INK, INK, text
 from abmarl.render.drawing.surface import BACKGROUND, draw
@@ -87,7 +88,8 @@ class Canvas:
         viewer, plan = self._viewer, self._viewer.view.layout
         slot = viewer.chosen
         sight = None if slot is None else viewer.show.sight(viewer.world, slot)
-        draw(scene, surface, plan, sight)
+        marks = getattr(viewer.hands, "marks", None)
+        draw(scene, surface, plan, sight, () if marks is None else marks())
         if slot is not None:
             x = plan.left + int(scene.col[slot]) * plan.cell
             y = plan.top + int(scene.row[slot]) * plan.cell
@@ -104,6 +106,9 @@ class Canvas:
         if viewer.show.num_worlds > 1:
             number = f"world {viewer.world + 1} of {viewer.show.num_worlds}"
             words.append(text(number, 14, INK))
+        if viewer.following and viewer.chosen is not None:
+            name = brief_name(scene.ids[viewer.chosen], 12)
+            words.append(text(f"follows {name}", 14, INK))
         if not viewer.show.waits:
             words.append(text(f"{viewer.speed:g}/s", 14, INK))
         x = width - _PAD

@@ -61,19 +61,21 @@ class Commands:
         self.world = (self.world - 1) % self.show.num_worlds
 
     def next_agent(self) -> None:
-        """Choose the next agent that lives."""
+        """Choose the next agent that lives and acts."""
         scene = self.show.scene(self.world)
-        acting = np.flatnonzero(scene.alive & np.isin(scene.team, list(scene.team_names)))
+        acting = np.flatnonzero(scene.alive & scene.acting)
         if len(acting):
             last = -1 if self.chosen is None else self.chosen
             later = acting[acting > last]
             self.chosen = int(later[0] if len(later) else acting[0])
 
     def follow(self) -> None:
-        """Keep the chosen agent in the middle, or let go."""
+        """Keep the chosen agent in the middle, or let go; from nearby, if all is shown."""
         if self.chosen is None:
             self.next_agent()
         self.following = self.chosen is not None and not self.following
+        if self.following and self.view.shows_all:
+            self.view.approach()
 
     def fit(self) -> None:
         """Show the whole grid."""

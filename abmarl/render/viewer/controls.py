@@ -70,7 +70,8 @@ def draw_help(
     """
     lines = [*more]
     lines += [(_shown(one.keys), one.words) for one in controls]
-    lines += _MOUSE
+    known = {keys for keys, _ in lines}
+    lines += [(gesture, words) for gesture, words in _MOUSE if gesture not in known]
     pairs = [(text(keys, 14, INK), text(words, 14, FAINT_INK)) for keys, words in lines]
     left = max(keys.get_width() for keys, _ in pairs)
     width = left + 16 + max(words.get_width() for _, words in pairs) + 2 * _PAD

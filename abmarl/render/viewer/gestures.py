@@ -40,7 +40,6 @@ class Gestures:
             if not event.y:  # sideways
                 return
             self._viewer.view.zoom(event.y, *self._mouse)
-            self._viewer.following = False
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button in _BUTTONS:
             self._press(event.pos, event.button)
         elif event.type == pygame.MOUSEMOTION:
@@ -88,7 +87,8 @@ class Gestures:
             return
         cell = self._viewer.view.cell_at(*place) if self._viewer.canvas.on_map(place) else None
         if cell is None:
-            if self._viewer.canvas.on_map(place):
+            beside = getattr(self._viewer.hands, "beside", None)
+            if self._viewer.canvas.on_map(place) and (beside is None or not beside(button)):
                 self._viewer.chosen = None
             return
         listener = getattr(self._viewer.hands, "cell", None)

@@ -4,6 +4,7 @@ from abmarl.render.drawing.layout import MARGIN, Layout
 
 LARGEST_CELL = 160
 _ZOOM = 1.2
+_NEAR = 11
 
 
 class MapView:
@@ -62,10 +63,23 @@ class MapView:
 
     def center(self, row: int, col: int) -> None:
         """Bring a cell to the middle of the frame, where not all of the grid is to be seen."""
-        width, height = self.size
-        if self.cols * self.cell > width or self.rows * self.cell > height:
+        if not self.shows_all:
             self._center(row + 0.5, col + 0.5)
             self._stay_in_sight()
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether there is room for the whole grid."""
+        return self.cols * self.cell <= self.size[0] and self.rows * self.cell <= self.size[1]
+
+    def approach(self) -> None:
+        """Zoom in, to some ten cells along the shorter side; by half at least."""
+        width, height = self.size
+        near = max(min(width, height) // _NEAR, round(1.5 * self.cell), self.cell + 1)
+        row, col = self.place(width / 2, height / 2)
+        self.cell = min(near, LARGEST_CELL)
+        self.fitted = False
+        self._center(row, col)
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """The place on the grid, as row and column, at a point of the frame."""

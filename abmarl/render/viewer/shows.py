@@ -17,23 +17,40 @@ import numpy as np
 
 from abmarl.render.scenes.cast import Cast, Look
 from abmarl.render.scenes.scene import Scene
-from abmarl.render.scenes.sight import Sight, sight_of, window_of
+from abmarl.render.scenes.sight import WINDOWS, Sight, layers_of, sight_of
 from abmarl.render.scenes.tracker import Tracker
-from abmarl.render.scenes.words import action_words
+from abmarl.render.scenes.words import action_words, value_words
 
 
-class Observed(NamedTuple):
-    """The window of observations of an agent.
+class Pane(NamedTuple):
+    """A window of cells that an agent observes.
 
     Attributes:
-        channel: the channel that it is.
-        labels: int [h, w]: 0 empty, -1 out of bounds, -2 masked, else keys of `looks`.
-        looks: how a label is drawn, and whether it blocks the view.
+        channel: the channel that it is from.
+        part: which part of the channel it is, or "".
+        cells: int [h, w]: 0 empty, -1 out of bounds, -2 masked, else keys of `looks`; or, without
+            `looks`, any numbers.
+        looks: how a label is drawn, and whether it blocks the view; None: numbers are shades.
+        counts: int [h, w], how many are in a cell, if that is observed.
     """
 
     channel: str
-    labels: np.ndarray
-    looks: dict[int, tuple[Look, bool]]
+    part: str
+    cells: np.ndarray
+    looks: dict[int, tuple[Look, bool]] | None
+    counts: np.ndarray | None = None
+
+
+class Observed(NamedTuple):
+    """All that an agent observes.
+
+    Attributes:
+        panes: the windows.
+        lines: the other channels: pairs of a name and some words.
+    """
+
+    panes: tuple[Pane, ...]
+    lines: tuple[tuple[str, str], ...]
 
 
 class Show(ABC):
@@ -146,13 +163,29 @@ class SimulationShow(Show):
         return sight_of(self.sim.store, self.cast.agents[slot], slot, world)
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """The window of observations of an agent."""
+        """What an agent observes; None if there is nothing."""
         tracker = self.tracker(world)
-        found = window_of(tracker.episode.observations(slot))
-        if found is None:
+        panes, lines = [], []
+        for channel, value in tracker.episode.observations(slot).items():
+            name = channel.replace("_", " ")
+            layers, absent = layers_of(channel, value)
+            for part, cells, counts in layers:
+                looks = self._looks(tracker.scene, channel, cells, slot)
+                panes.append(Pane(name, part, cells, looks, counts))
+            if absent:
+                lines.append((name, f"nobody of {', '.join(map(str, absent))}"))
+            elif not layers:
+                lines.append((name, value_words(value)))
+        # The window around the agent is what people look for.
+        panes.sort(key=lambda pane: pane.counts is not None or pane.looks is None)
+        return Observed(tuple(panes), tuple(lines)) if panes or lines else None
+
+    def _looks(
+        self, scene: Scene, channel: str, labels: np.ndarray, slot: int
+    ) -> dict[int, tuple[Look, bool]] | None:
+        """How labels are drawn: as the first agent that they may mean."""
+        if channel not in WINDOWS:
             return None
-        channel, labels = found
-        scene = tracker.scene
         kinds = scene.team if channel == "team" else self.sim.store.traits["encoding"]
         looks = {}
         for label in np.unique(labels).tolist():
@@ -161,7 +194,7 @@ class SimulationShow(Show):
                 looks[label] = scene.looks[scene.look[slots[0]]], bool(scene.blocking[slots[0]])
         if channel == "absolute_encoding":
             looks[-1] = scene.looks[scene.look[slot]], bool(scene.blocking[slot])
-        return Observed(channel, labels, looks)
+        return looks
 
 
 class PolicyShow(SimulationShow):

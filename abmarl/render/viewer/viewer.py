@@ -9,8 +9,10 @@ Two things can be added:
 - ``hands``, something that reacts to keys and clicks, such as a player. It may have the methods
   ``key(name, down) -> bool`` (a key, named as `controls.key_name` does, was pressed or let go) and
   ``cell(row, col, button) -> bool`` (a cell was clicked at). It is asked first, and what it returns
-  True for is not taken as a control of the viewer. ``keys``, pairs of keys and what they do, stands
-  in the help; ``taken``, names of keys, are left out among the viewer's controls.
+  True for is not taken as a control of the viewer. ``beside(button) -> bool`` is asked likewise
+  when the map was clicked at outside of the grid. ``keys``, pairs of keys and what they do, stands
+  in the help; ``taken``, names of keys, are left out among the viewer's controls; ``marks()`` gives
+  a `Mark` for every agent that is to be framed.
 - ``strips``, what is drawn below the map, from the top downwards, such as a timeline. A strip has a
   ``height`` in pixels, ``draw(surface)`` for a surface of that height, and may have ``click(x,
   width)`` (somebody clicked at, or dragged to, pixel x of ``width``).
@@ -23,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from abmarl.extras import load
-from abmarl.render.drawing.layout import SCORE_HEIGHT, picture_size
+from abmarl.render.drawing.layout import MARGIN, SCORE_HEIGHT, picture_size
 from abmarl.render.drawing.surface import pixels_of
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.viewer.canvas import Canvas
@@ -37,6 +39,7 @@ from abmarl.render.viewer.window import Window
 pygame = load("pygame")
 
 _FRAMES = 60  # per second, at most
+_LOWEST = 460  # pixels that the panel needs, also beside a low grid
 
 
 class Viewer(Commands):
@@ -86,7 +89,8 @@ class Viewer(Commands):
         below = SCORE_HEIGHT + sum(strip.height for strip in self.strips)
         width, height = picture_size(scene.rows, scene.cols)
         # With room for the panel, so that the grid need not shrink when it opens.
-        self._size = size or (max(width, 480) + PANEL_WIDTH, height - SCORE_HEIGHT + below)
+        high = max(height - SCORE_HEIGHT + below + MARGIN, _LOWEST)
+        self._size = size or (max(width, 480) + PANEL_WIDTH, high)
         self.canvas = Canvas(self)
         self.view = MapView(scene.rows, scene.cols, self.canvas.map_rect(self._size).size)
         self._window: Window | None = None
@@ -220,31 +224,3 @@ class Viewer(Commands):
             self.draw(self._window.surface)
             self._window.present()
             self.stale = False
-
-
-def view(
-    sim: Any, policies: Any = None, *, num_worlds: int = 1, seed: Any = 0,
-    horizon: int | None = 200, speed: float = 8, title: str | None = None,
-) -> None:  # fmt: skip
-    """Play a simulation in a window until it is closed.
-
-    Args:
-        sim: a simulation that can be vectorised, or a vectorised one.
-        policies: as `abmarl.rollout.collect` takes them; None: everybody acts at random.
-        num_worlds: how many worlds, if it is not vectorised yet.
-        seed: of the worlds.
-        horizon: longest episode in steps; None: no limit.
-        speed: steps per second.
-        title: what stands in the frame; None: the name of the simulation's class.
-
-    Raises:
-        OSError: there is no screen.
-        ImportError: what draws is not installed.
-    """
-    from abmarl.render.viewer.shows import PolicyShow
-
-    vec = sim
-    if not hasattr(sim, "num_envs"):
-        vec = sim.vectorize(num_worlds, seed=seed, horizon=horizon)
-    name = title or type(getattr(vec, "sim", vec)).__name__
-    Viewer(PolicyShow(vec, policies), title=name, speed=speed).run()

@@ -69,10 +69,18 @@ def _init_display() -> None:
     seen = ("DISPLAY", "WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not asked and not any(map(os.environ.get, seen)):
         raise _no_screen("DISPLAY is not set")
+    # Without a socket of Wayland there is X alone; asked for it, Wayland's library would complain.
+    only_x = sys.platform.startswith("linux") and not asked and not os.environ.get(seen[1])
+    if only_x:
+        os.environ["SDL_VIDEODRIVER"] = "x11"
     try:
         pygame.display.init()
     except pygame.error as error:
-        raise _no_screen(str(error)) from None
+        display = os.environ.get("DISPLAY")
+        raise _no_screen(f"DISPLAY is {display!r}, {error}" if only_x else str(error)) from None
+    finally:
+        if only_x:
+            del os.environ["SDL_VIDEODRIVER"]
     driver = pygame.display.get_driver()
     if driver in _BLIND and driver not in asked:
         pygame.display.quit()
