@@ -167,6 +167,18 @@ def test_too_many_teams_for_the_score_line(sim, agent):
     frame(Scene.of(sim(8, 8, [agent((0, 0), encoding=k) for k in range(1, 40)]), step=10**9))
 
 
+def test_names_in_the_score_line_give_way_to_colours(sim, agent):
+    """Where there is no room for them, but each team has a colour of its own."""
+    colors = ["red", "blue", "green", "black", "orange"]
+    everybody = [agent((k, k), c, group=c * 3, encoding=k + 1) for k, c in enumerate(colors)]
+    bottom = frame(Scene.of(sim(8, 8, everybody)), (300, 330))[-28:]
+    assert all(has(bottom, rgb(color)) for color in colors)
+    everybody = [agent((k, k), "red", group=c * 3, encoding=k + 1) for k, c in enumerate(colors)]
+    image = frame(Scene.of(sim(8, 8, everybody), title="x"), (300, 330))
+    plain = frame(Scene.of(sim(8, 8, everybody)), (300, 330))
+    assert np.array_equal(image, plain)  # names are whole, and there is no room left
+
+
 @pytest.mark.parametrize(
     ("rows", "cols"), [(1, 1), (3, 5), (8, 8), (5, 3), (20, 31), (100, 100), (1, 700), (500, 500)]
 )

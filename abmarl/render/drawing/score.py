@@ -54,13 +54,17 @@ def score_line(scene: Scene, left: int, width: int, top: int) -> list:
 def _labels(tallies: list[Tally], room: int) -> tuple[list[str], int, int]:
     """Name and numbers of every team, the height of the letters and the gap between teams.
 
-    The gap gets narrower, then letters smaller, then names shorter until all fit. If that is not
-    enough some are left out, and names are whole.
+    The gap gets narrower, then letters smaller, then names shorter until all fit, then they are
+    left to the colours, where these differ. If that is not enough some teams are left out, and
+    names are whole.
     """
     sizes = [(NAME_LENGTHS[0], *_USUAL), (NAME_LENGTHS[0], _USUAL[0], _TIGHT[1])]
     sizes += [(most, *_TIGHT) for most in NAME_LENGTHS]
+    if len({one.color for one in tallies}) == len(tallies):
+        sizes.append((0, *_TIGHT))
     for most, height, gap in sizes:
-        labels = [f"{brief_name(one.name, most)} {one.alive}/{one.total}" for one in tallies]
+        names = [f"{brief_name(one.name, most)} " if most else "" for one in tallies]
+        labels = [f"{n}{one.alive}/{one.total}" for n, one in zip(names, tallies, strict=True)]
         widths = [text(words, height, INK).get_width() + _DOT + gap for words in labels]
         if sum(widths) - gap <= room:
             return labels, height, gap
