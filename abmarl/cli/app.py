@@ -46,7 +46,7 @@ app = typer.Typer(
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
             "abmarl train examples/multi_corridor_example.py": "learn, and keep what was learned",
-            "abmarl play pacman --fps 4": "play yourself",
+            "abmarl play pacman --agent pacman --fps 4": "play yourself",
             "abmarl replay run.npz": "watch a rollout that was saved",
             "abmarl plot run.npz": "curves and heat maps of it",
             "abmarl train --help": "what else a command can do",

@@ -1,5 +1,7 @@
 """Checkpoints as the command line names them: a file, a folder, or the results of a training."""
 
+import contextlib
+import importlib
 import os
 from typing import Any
 
@@ -43,7 +45,9 @@ def read_checkpoint(
     from abmarl.experiments.results import RUN_FILE, Results
     from abmarl.external import load_policy
     from abmarl.external.checkpoints.rllib_folder import is_checkpoint, policies_in
+    from abmarl.external.torch_threads import use_one_thread
 
+    _quiet_gym()
     path, policy = place_of(name)
     if os.path.isfile(os.path.join(path, RUN_FILE)):
         path = os.fspath(Results.open(path).checkpoint()[1])
@@ -56,4 +60,12 @@ def read_checkpoint(
                 f"{name} has the policies {', '.join(map(repr, there))}, and none for group "
                 f"{group!r}:\nchoose one, as {option} '{group}={name}#{there[0]}'"
             )
-    return load_policy(path, policy, trust=trust, deterministic=not sample, seed=seed)
+    read = load_policy(path, policy, trust=trust, deterministic=not sample, seed=seed)
+    use_one_thread()
+    return read
+
+
+def _quiet_gym() -> None:
+    """Stable-Baselines3 imports gym where it is installed, which prints that it is unmaintained."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("gym_notices.notices").notices.clear()

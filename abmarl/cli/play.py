@@ -167,17 +167,18 @@ def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
 def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dict[str, Any]:
     """group -> policy."""
     found: dict[str, Any] = {}
+    asked: dict[str, list[str]] = {}
     for group, names in chosen(vec, given, "--opponents", "").items():
         if len(names) > 1:
             raise UserError(f"--opponents: group {group!r} is given {' and '.join(names)}")
         if set(vec.groups[group].agent_ids) <= played:
             found[group] = "random"  # asked, but nobody follows it
         elif names[0]:
-            asked = policies_of(vec, {group: names}, trust, False, vec.seed, "--opponents")
-            found[group] = asked[group][names[0]]
+            asked[group] = names
         else:
             found[group] = _scripted(vec, group)
-    return found
+    read = policies_of(vec, asked, trust, False, vec.seed, "--opponents")
+    return found | {group: read[group][name] for group, [name] in asked.items()}
 
 
 def _scripted(vec: Any, group: str) -> str:

@@ -107,7 +107,8 @@ class Figures:
         }
         returns = runners.get("module_episode_returns_mean", {})
         if len(returns) > 1:
-            for policy_id, value in returns.items():
+            # RLlib's order is another one in every process.
+            for policy_id, value in sorted(returns.items()):
                 shown[f"return of {policy_id}"] = _number(float(value))
         shown["episode length"] = _number(value_at(runners, "episode_len_mean"))
         shown["episodes"] = f"{int(value_at(runners, 'num_episodes_lifetime') or 0):,}"

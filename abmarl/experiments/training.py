@@ -25,7 +25,7 @@ MOST_IDLE = 120.0
 """Seconds without a sampled step after which the workers are given up. A new one needs up to 30."""
 
 
-NOTE = "finishing this iteration and keeping a checkpoint; Ctrl-C again stops at once"
+NOTE = "finishing this iteration and keeping a checkpoint; Ctrl-C then stops at once"
 
 
 class TrainingStopped(ExperimentError):

@@ -117,6 +117,7 @@ def test_stable_baselines(abmarl, tmp_path, walker, here):
     done = abmarl(*arguments, env=env)
     assert done.code == 0, done.err
     assert done.err.startswith("loading a=2c.zip ...\n")
+    assert "Gym" not in done.err  # whose notice Stable-Baselines3 would let loose
     assert "return, walker (a=2c.zip)" in done.out
     drawn = abmarl(*arguments, "--sample", env=env)
     assert drawn.code == 0, drawn.err

@@ -120,7 +120,7 @@ def test_space_at_the_beginning_plays_forwards(rollout):
     show, viewer = shown(rollout)
     show.go(2)
     press(viewer, "b")
-    viewer.paused = False
+    assert not viewer.paused
     for _ in range(3):
         show.step()
     assert (show.moment, viewer.paused) == (0, True)

@@ -1,7 +1,6 @@
 """An env runner of RLlib that keeps whole batches of worlds as arrays."""
 
 import itertools
-import os
 import uuid
 from typing import Any
 
@@ -25,6 +24,7 @@ from abmarl.external.rllib.seeds import seed_of_worlds
 from abmarl.external.rllib.setting import KEY
 from abmarl.external.rllib.story import Story
 from abmarl.external.rllib.worlds import Worlds
+from abmarl.external.torch_threads import use_one_thread
 from abmarl.rollout.evaluation import shared_out
 
 
@@ -39,10 +39,8 @@ class BatchedEnvRunner(SavedWorlds, MultiAgentEnvRunner):
         self.scores: Scores | None = None
         self.module = None
         self._made = itertools.count()
-        # Ray sets this for actors. In the driver, threads that wait for one another on busy cores
-        # make networks of this size ten times slower.
-        if not kwargs.get("worker_index") and "OMP_NUM_THREADS" not in os.environ:
-            torch.set_num_threads(1)
+        if not kwargs.get("worker_index"):  # Ray sees to the others
+            use_one_thread()
         super().__init__(config=config, **kwargs)
 
     def make_env(self) -> None:

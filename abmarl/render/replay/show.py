@@ -144,7 +144,7 @@ class ReplayDesk:
 
     keys = (
         ("left  right", "one step back, on"),
-        ("b", "play backwards, or forwards"),
+        ("b", "play backwards, or forwards again"),
         ("w  e", "previous, next episode"),
         ("j  k", "previous, next kill"),
         ("r", "to the beginning, and forwards"),
@@ -166,7 +166,10 @@ class ReplayDesk:
     def key(self, name: str, down: bool) -> bool:
         """A key was pressed or let go."""
         if name == "b":
-            self.show.backwards ^= down
+            if down:
+                self.show.backwards ^= True
+                if self.viewer is not None:
+                    self.viewer.paused = False
             return True
         if name == "r":
             if down:
