@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import signal
 import socket
 import sys
 import time
@@ -49,7 +50,8 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
     with warnings.catch_warnings(), contextlib.nullcontext() if noisy else _no_stderr():
         # Ray announces what will change in its future versions.
         warnings.simplefilter("ignore", FutureWarning)
-        ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
+        with _out_of_reach():
+            ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
     try:
         with raised_termination():  # in the place of Ray's own handler, which prints where it was
             yield
@@ -96,6 +98,20 @@ def prepare() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+
+@contextlib.contextmanager
+def _out_of_reach() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear SIGTERM, as Ray's never hear Ctrl-C.
+
+    `timeout` and batch systems send it to all processes. Without Ray's own, this one would be lost
+    at once, and with it the checkpoint that it is to keep.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
