@@ -23,6 +23,7 @@ FURTHER = (
     "abmarl.render.scenes.cast.Look",
     "abmarl.render.drawing.layout.Layout",
     "abmarl.render.viewer.mapview.MapView",
+    "abmarl.render.scenes.scene.Caption",
     "abmarl.render.scenes.scene.Tally",
     "abmarl.render.viewer.shows.Observed",
     "abmarl.render.viewer.shows.Pane",

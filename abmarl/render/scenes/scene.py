@@ -20,7 +20,13 @@ class Tally(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """Words in the cells of a row."""
+    """Words in the cells of a row.
+
+    Attributes:
+        row, col: the cell where they begin.
+        cols: how many cells they may take.
+        words: the text.
+    """
 
     row: int
     col: int
