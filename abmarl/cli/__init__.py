@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Sequence
 
+from abmarl.cli.exit_codes import INTERRUPTED
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave the interpreter with its exit code.
@@ -18,5 +20,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # while it was still being loaded
         print("interrupted: nothing was kept", file=sys.stderr)
-        code = 130
+        code = INTERRUPTED
     sys.exit(code)

@@ -24,8 +24,7 @@ from abmarl.cli import (
 )
 from abmarl.cli.errors import UserError, wants_traceback
 from abmarl.cli.examples import epilog
-
-OK, WRONG, INTERRUPTED = 0, 2, 130
+from abmarl.cli.exit_codes import DONE, INTERRUPTED, WRONG
 
 
 def show_version(wanted: bool) -> None:
@@ -116,7 +115,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = typer.main.get_command(app)(arguments, prog_name="abmarl", standalone_mode=False)
         sys.stdout.flush()
-        return code if isinstance(code, int) else OK
+        return code if isinstance(code, int) else DONE
     except UserError as error:
         return _wrong(str(error), error)
     except (KeyboardInterrupt, typer.Abort):
@@ -124,14 +123,14 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does. Nothing more can be said there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return DONE
     except Exception as error:
         # Wrong options, from typer or from click, which older versions of typer stand on.
         if not hasattr(error, "format_message"):
             raise
         if "NoArgsIsHelp" in type(error).__name__:
             print(error.format_message())
-            return OK
+            return DONE
         command = f"abmarl {arguments[0]}" if arguments[0] in COMMANDS else "abmarl"
         return _wrong(f"{error.format_message()}\ntry '{command} --help'", error)
 

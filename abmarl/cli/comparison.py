@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from abmarl.cli.errors import UserError, brief, for_the_user
+from abmarl.cli.exit_codes import DONE, INTERRUPTED
 from abmarl.cli.report import print_grid, print_table
 from abmarl.render.films.partial import PartialFile
 from abmarl.rollout.cross_play import CrossPlay, Match, cross_play
 from abmarl.rollout.intervals import CONFIDENCE, Interval
-
-DONE, INTERRUPTED = 0, 130
 
 
 class Comparison:

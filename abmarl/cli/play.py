@@ -7,6 +7,7 @@ import typer
 
 from abmarl.cli import options
 from abmarl.cli.errors import UserError, brief, for_the_user
+from abmarl.cli.exit_codes import INTERRUPTED
 from abmarl.cli.outputs import check_outputs, make_room
 from abmarl.cli.played import keep, report
 from abmarl.cli.policies import chosen, policies_of
@@ -20,7 +21,6 @@ EXAMPLES = {
     "--save game.npz": "order a whole group, and keep the game as demonstrations",
 }
 MOST_PEOPLE = 2
-INTERRUPTED = 130
 
 
 def play(

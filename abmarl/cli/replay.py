@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user
+from abmarl.cli.exit_codes import INTERRUPTED
 from abmarl.cli.outputs import check_outputs, make_room
 from abmarl.cli.recorded import load_rollout, name_of, simulation_of
 from abmarl.cli.windows import needs_screen, needs_window
@@ -19,7 +20,6 @@ EXAMPLES = {
     "abmarl replay run.npz --record clip.mp4 --from 40 --to 90": "a film of some steps; needs no "
     "screen",
 }
-INTERRUPTED = 130
 
 
 def replay(

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from abmarl.cli.errors import UserError, brief, for_the_user
+from abmarl.cli.exit_codes import DONE, INTERRUPTED
 from abmarl.cli.film import Camera, team_colors
 from abmarl.cli.report import print_table, rows_of
 from abmarl.rollout import AliveCurve, Rollout, Statistics, collect, statistics
 from abmarl.rollout import save as save_rollout
 from abmarl.rollout.episodes import team_names, teams_of
-
-DONE, INTERRUPTED = 0, 130
 
 
 class Session:

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from abmarl.cli.errors import UserError, for_the_user, wants_traceback
+from abmarl.cli.exit_codes import DONE, INTERRUPTED
 from abmarl.cli.options import Debug
 
-DONE, INTERRUPTED = 0, 130
 EXAMPLES = {
     "abmarl train experiment.py": "train until its stop criterion is reached",
     "abmarl train experiment.py --smoke": "see in about a minute whether everything works",

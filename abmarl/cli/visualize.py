@@ -60,7 +60,7 @@ def visualize(
     results folder is executed.
     """
     with for_the_user():
-        from abmarl.experiments.play import has_screen
+        from abmarl.experiments.play import OnScreen, has_screen
         from abmarl.experiments.results import Results
 
         results = Results.open(folder)
@@ -69,7 +69,6 @@ def visualize(
                 "there is no screen here (DISPLAY is not set): give --record-only to film the "
                 "episodes instead"
             )
-        from abmarl.experiments.play import OnScreen
         from abmarl.experiments.replay import load_replay
 
         replay = load_replay(results, checkpoint, wants_traceback())

@@ -80,10 +80,9 @@ class Captioned:
 
 def on_film(manager: SimulationManager, title: str) -> Any:
     """What a `Recorder` films of a simulation for its film to have a title and steps."""
-    from abmarl.render import modes
+    from abmarl.render.scenes.cast import grid_of
 
-    has_grid = "ansi" in modes.modes_of(manager)
-    return manager if has_grid else Captioned(manager, title)
+    return Captioned(manager, title) if grid_of(manager) is None else manager
 
 
 class OnScreen:
@@ -99,11 +98,11 @@ class OnScreen:
     """
 
     def __init__(self, manager: SimulationManager, delay: float, title: str) -> None:
-        from abmarl.render import modes
+        from abmarl.render.scenes.cast import grid_of
 
         self._manager, self._delay = manager, delay
         self._viewer = None
-        if "ansi" in modes.modes_of(manager):  # it has a grid
+        if grid_of(manager) is not None:
             from abmarl.render import SimulationShow, Viewer
 
             self._viewer = Viewer(SimulationShow(manager), title=title, speed=1 / delay)

@@ -59,6 +59,11 @@ def recurrent(config: AlgorithmConfig, policies: dict[str, PolicySpec], masks: b
             "masks=True needs modules that take masks: set module_class to RLlib's "
             "ActionMaskingTorchRLModule, or the like, in config.rl_module"
         ) from error
+    return _with_states(modules)
+
+
+def _with_states(modules: Any) -> str | None:
+    """Which of some modules, by policy, is recurrent."""
     stateful = [key for key, module in modules.items() if module.is_stateful()]
     return f"the module of policy {stateful[0]!r} is recurrent" if stateful else None
 
@@ -71,11 +76,7 @@ def start(algorithm: Any, **kwargs: Any) -> None:
     """
     config, runner = algorithm.config, algorithm.env_runner
     if isinstance(runner, BatchedEnvRunner):
-        reason = needs_stock_runner(config)
-        modules = {} if runner.module is None else dict(runner.module.items())
-        stateful = [key for key, module in modules.items() if module.is_stateful()]
-        if stateful:
-            reason = f"the module of policy {stateful[0]!r} is recurrent"
+        reason = _with_states(runner.module or {}) or needs_stock_runner(config)
         if reason:
             raise ValueError(
                 f"{reason}, since batched(...) was called, which cannot do that; call it last"

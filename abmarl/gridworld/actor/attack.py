@@ -14,8 +14,8 @@ from abmarl.kernels.targets import possible_targets
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
-# Attacks that are written down between two looks at a world that is watched.
-MOST_NOTES = 16_384
+# Attacks that are written down between two looks at a world that is watched: the last ones.
+MOST_NOTES = 4_096
 # Worlds that can be watched at a time.
 MOST_WATCHED = 4
 
