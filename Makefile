@@ -16,8 +16,10 @@ BENCH_ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Building with the pinned setuptools in .venv: build isolation would fetch the newest instead.
-# An editable install warns about working folders; nothing can be done about that here.
-INSTALL := PYTHONWARNINGS=ignore $(PIP) install --quiet --no-build-isolation --constraint constraints.txt
+# The compatible editable install puts this folder on the path as it is, so that `import abmarl`
+# finds the package also where a clone lies beside the script.
+EDITABLE := --no-build-isolation --config-settings editable_mode=compat --editable
+INSTALL := PYTHONWARNINGS=ignore $(PIP) install --quiet --constraint constraints.txt $(EDITABLE)
 SETUP := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
@@ -37,17 +39,17 @@ $(VENV)/.base: $(SETUP)
 
 $(VENV)/.demo: $(VENV)/.base
 	@echo "setup: abmarl and what the demo needs"
-	@$(INSTALL) --editable '.[render]'
+	@$(INSTALL) '.[render]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.base
 	@echo "setup: abmarl and what the documentation needs"
-	@$(INSTALL) --editable '.[docs]'
+	@$(INSTALL) '.[docs]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.base
 	@echo "setup: abmarl and what the tests need"
-	@$(INSTALL) --editable '.[test]'
+	@$(INSTALL) '.[test]'
 	@touch $@
 
 demo: $(VENV)/.demo ## play 1,024 team battles and record one of them into out/
@@ -73,8 +75,8 @@ $(CORE)/.test: $(SETUP)
 	@$(PYTHON) -m venv --clear $(CORE)
 	@$(CORE)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
 	    --constraint constraints.txt --upgrade pip setuptools
-	@PYTHONWARNINGS=ignore $(CORE)/bin/python -m pip --no-input install --quiet --no-build-isolation \
-	    --constraint constraints.txt --editable . pytest hypothesis
+	@PYTHONWARNINGS=ignore $(CORE)/bin/python -m pip --no-input install --quiet \
+	    --constraint constraints.txt $(EDITABLE) . pytest hypothesis
 	@touch $@
 
 test-core: $(CORE)/.test ## run the tests of what works without any optional library

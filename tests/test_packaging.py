@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -12,11 +13,6 @@ from pathlib import Path
 import pytest
 
 import abmarl
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = (
@@ -41,11 +37,11 @@ def _data_files() -> set[str]:
 
 def _source_files() -> set[str]:
     """Python files as an installation names them."""
-    package = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.py")}
-    kernels = ROOT / "kernels"
-    return package | {
-        f"abmarl/kernels/{path.relative_to(kernels).as_posix()}" for path in kernels.rglob("*.py")
-    }
+    found = set()
+    for folder, _, names in os.walk(ROOT / "abmarl", followlinks=True):
+        inside = Path(folder).relative_to(ROOT)
+        found |= {(inside / name).as_posix() for name in names if name.endswith(".py")}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +54,8 @@ def source(tmp_path_factory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     for name in ("abmarl", "kernels"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignore)
     return folder
 
 
@@ -71,12 +68,9 @@ def wheel(source, tmp_path_factory) -> Path:
     return built
 
 
-def test_every_package_is_listed_in_pyproject():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    folders = {Path(name).parent for name in _source_files()}
-    assert sorted(settings["tool"]["setuptools"]["packages"]) == sorted(
-        ".".join(folder.parts) for folder in folders
-    )
+def test_kernels_are_a_link_in_the_package():
+    assert (ROOT / "abmarl" / "kernels").is_symlink()
+    assert (ROOT / "abmarl" / "kernels").resolve() == ROOT / "kernels"
 
 
 def test_wheel_holds_every_module_and_nothing_else(wheel):
@@ -106,15 +100,31 @@ def test_kernels_are_imported_from_an_unpacked_wheel(wheel, tmp_path):
     assert _kernels_folder(tmp_path, working_folder=tmp_path) == tmp_path / "abmarl" / "kernels"
 
 
-def test_kernels_are_imported_from_an_editable_install(source, tmp_path):
-    code = "import sys, setuptools.build_meta as b; b.build_editable(sys.argv[1])"
+def test_source_distribution_holds_the_kernels_as_files(source, tmp_path):
+    code = "import sys, setuptools.build_meta as b; b.build_sdist(sys.argv[1])"
     _run("-c", code, tmp_path, cwd=source)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        members = {name.partition("/")[2]: archive.getmember(name) for name in archive.getnames()}
+    assert _source_files() <= set(members)
+    assert members["abmarl/kernels/compile.py"].isfile()
+
+
+def test_editable_install_is_found_beside_a_clone(source, tmp_path):
+    """A script may lie in the folder that holds the clone, which is called as the package is."""
+    clone = tmp_path / "abmarl"
+    shutil.copytree(source, clone, symlinks=True)
+    code = (
+        "import sys, setuptools.build_meta as b;"
+        "b.build_editable(sys.argv[1], {'editable_mode': 'compat'})"
+    )
+    _run("-c", code, tmp_path, cwd=clone)
     (built,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(built) as archive:
         archive.extractall(tmp_path / "site")
-    # Started beside the sources too: there Python finds the package in the working folder first.
-    for working_folder in (tmp_path, source):
-        assert _kernels_folder(tmp_path / "site", working_folder) == source / "kernels"
+    for working_folder in (tmp_path, clone, tmp_path / "site"):
+        found = _kernels_folder(tmp_path / "site", working_folder)
+        assert found.resolve() == clone / "kernels"
 
 
 def _kernels_folder(site_folder: Path, working_folder: Path) -> Path:
