@@ -160,20 +160,3 @@ def truth(name, value):
 
 def _or(special):
     return f' or "{special}"' if special is not None else ""
-
-
-class FieldSlices(dict):
-    """The fields of some worlds of a store; what is declared here is declared there."""
-
-    def __init__(self, store, low, high):
-        self._store, self._low, self._high = store, low, high
-        super().__init__({name: self._slice(entry) for name, entry in store._fields.items()})
-
-    def _slice(self, entry):
-        array, default, reset = entry
-        return array[self._low : self._high], default, reset
-
-    def __setitem__(self, name, entry):
-        array, default, reset = entry
-        whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
-        super().__setitem__(name, self._slice((whole, default, reset)))

@@ -1,26 +1,87 @@
 """The store: every variable of every agent in every world, as arrays with the world first."""
 
+import functools
+import hashlib
+
 import numpy as np
 
-from abmarl.gridworld.fields import Field, FieldSlices, declared
+from abmarl.gridworld.fields import Field, Trait, declared
 from abmarl.gridworld.form import narrow
-from abmarl.gridworld.roster import Roster
 from abmarl.gridworld.seeding import fresh_seed, world_streams
-from abmarl.gridworld.single import SingleWorld
+from abmarl.kernels.cells import unravel_cells
+from abmarl.kernels.compile import JIT
 from abmarl.kernels.episode import begin_episodes, fill_worlds
-from abmarl.kernels.occupancy import clear_worlds, remove_agents
+from abmarl.kernels.occupancy import (
+    clear_worlds,
+    enter_cell,
+    leave_cell,
+    may_enter,
+    remove_agents,
+)
 from abmarl.kernels.program import Call, Program
+from abmarl.kernels.sight import sight_table
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
 SHOWN = "shown:"
 
+# Parameters of agents, shared by all worlds; one record travels to the kernels as one argument.
+TRAITS = np.dtype(
+    [
+        ("attack_strength", np.float64),
+        ("attack_accuracy", np.float64),
+        ("initial_health", np.float64),
+        ("encoding", np.int32),
+        ("move_range", np.int32),
+        ("attack_range", np.int32),
+        ("initial_ammo", np.int32),
+        ("simultaneous_attacks", np.int16),
+        ("view_range", np.int16),
+        ("kind", np.int16),
+        ("initial_orientation", np.int8),
+        ("blocking", np.bool_),
+    ],
+    align=True,
+)
 
-class Store(SingleWorld, Roster):
+# What stands for None in the columns of parameters that may be left open; values are above 0.
+_OPEN = {"initial_health": np.nan, "initial_orientation": 0}
+
+# Of a table by label, which has to stay small.
+_MOST_LABELS = 1024
+
+# What the arrays and spaces of a simulation are laid out for.
+_FIXED = ("encoding", "blocking", "view_range", "move_range", "simultaneous_attacks")
+
+
+class _Index(dict):
+    """Numbers of agents by id; asking for an unknown one says so."""
+
+    def __missing__(self, agent_id):
+        raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
+
+    _asked = None
+
+    def numbers(self, ids: tuple) -> np.ndarray:
+        """int64, the numbers of several agents; those asked for last are remembered."""
+        if ids != self._asked:
+            self._numbers = np.array(list(map(self.__getitem__, ids)), np.int64)
+            self._asked = ids
+        return self._numbers
+
+
+class Store:
     """The arrays of B worlds of N agents.
 
-    What is the same in all worlds is that of ``Roster``.
-
     Attributes:
+        ids: The agents' ids; ``index`` maps an id to its number.
+        traits: Record array [N] of the agents' parameters.
+        kinds: int [K], the encodings, ascending; an agent's kind is its number in it.
+        encodings: int32 [1, N], the agents' encodings.
+        overlap: bool [K, K], the kinds that may share a cell; ``uniform``: only equal ones do.
+        start: [N], initial cells (0: none); ``initial_teams`` int32 [N];
+            ``most_team``: the highest team that spaces allow for.
+        padding: How cells are numbered.
+        slot_dtype: Unsigned dtype that holds the number of any agent.
         active: bool [B, N], alive and on the grid.
         health: float64 [B, N], in [0, 1].
         rewards: float64 [B, N], added up until they are read.
@@ -32,17 +93,34 @@ class Store(SingleWorld, Roster):
         streams, sight_streams, sample_streams: uint64 [B, 4], the random streams of the worlds:
             for what happens, for what is seen, for sampled actions.
 
-    The arrays are changed in place and never replaced. Whoever writes to them outside of the
-    components calls ``touch()`` so that cached observations are made anew.
+    What comes before ``active`` is the same in all worlds. The arrays are changed in place and
+    never replaced. Whoever writes to them outside of the components calls ``touch()``, so that
+    observations kept from before are not used any more.
 
     Writing to ``active`` stops an agent from acting and nothing else: it stays on its cell, where
-    others see it, and a blocking one goes on hiding what is behind it; ``remove`` takes agents off
+    others see it, and a blocking one still hides what is behind it; ``remove`` takes agents off
     the grid as well. In a single world ``agent.active = False`` makes an agent hide nothing, and
     ``grid.remove`` takes it off its cell.
     """
 
-    def __init__(self, rows, cols, overlapping, agents):
-        super().__init__(rows, cols, overlapping, agents)
+    def __init__(self, rows: int, cols: int, overlapping: dict, agents: dict):
+        self.rows, self.cols = rows, cols
+        self.ids = list(agents)
+        self.index = _Index({name: slot for slot, name in enumerate(self.ids)})
+        self.num_agents = len(self.ids)
+        number = np.promote_types(np.min_scalar_type(-1 - self.num_agents), np.int16)
+        self.slot_dtype = np.dtype(f"u{number.itemsize}")
+        self._read_traits(agents)
+        self._relate(overlapping)
+        self.padding = Padding(rows, cols, self.traits)
+        self.start = np.zeros(self.num_agents, self.padding.dtype)
+        self.initial_teams = self.traits["encoding"].copy()
+        for slot, agent in enumerate(agents.values()):
+            self.set_start(slot, agent.initial_position)
+            team = getattr(agent, "initial_team", None)
+            if team is not None:
+                self.initial_teams[slot] = team
+        self.most_team = int(self.initial_teams.max())
         self.num_worlds = 1
         self.first_world = 0  # the number of the first one, where this is a part of a store
         self._allocate()
@@ -245,5 +323,322 @@ class Store(SingleWorld, Roster):
         for name in self._STATE:
             setattr(part, name, getattr(self, name)[low:high])
         part.flat_walls = self.flat_walls[low * self.walls.shape[1] :]
-        part._fields = FieldSlices(self, low, high)
+        part._fields = _FieldSlices(self, low, high)
         return part
+
+    # --- agents and their parameters, the same in all worlds ---
+
+    @functools.cached_property
+    def signature(self) -> np.ndarray:
+        """uint8 [32]: tells whether arrays of two simulations mean the same."""
+        parts = (self.rows, self.cols, self.padding.pad, self.ids, self.encodings.tolist())
+        return np.frombuffer(hashlib.sha256(repr(parts).encode()).digest(), np.uint8)
+
+    def _read_traits(self, agents):
+        full = max(self.rows, self.cols) - 1
+        self.traits = np.zeros(self.num_agents, TRAITS)
+        if not JIT:
+            # Uncompiled kernels ask records for attributes as compiled ones do.
+            self.traits = self.traits.view(np.recarray)
+        for name, value in _OPEN.items():
+            self.traits[name] = value
+        for name in TRAITS.names:
+            if name != "kind":
+                column = self.traits[name]
+                for slot, agent in enumerate(agents.values()):
+                    value = getattr(agent, name, None)
+                    if isinstance(value, str):
+                        value = full
+                    if value is not None:
+                        self._check_size(agent, name, value)
+                        column[slot] = value
+        for agent in agents.values():
+            if agent.encoding is None:
+                raise ValueError(
+                    f"Agent {agent.id!r} has no encoding; give it one, an int such as 1."
+                )
+
+    def _check_size(self, agent, name, value):
+        kind = TRAITS[name]
+        if kind.kind != "i" or np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+            return
+        if name == "view_range":
+            raise ValueError(
+                f"view_range of agent {agent.id!r} is {value} cells on a "
+                f"{self.rows} x {self.cols} grid; {np.iinfo(kind).max} is the "
+                "most, and windows of some hundred cells a side are large already."
+            )
+        raise ValueError(
+            f"{name} can be {np.iinfo(kind).max} at most, got {value} for agent {agent.id!r}."
+        )
+
+    def _relate(self, overlapping):
+        """Numbers the encodings and says which of them may share a cell."""
+        self.kinds, self.traits["kind"] = np.unique(self.traits["encoding"], return_inverse=True)
+        self.encodings = np.ascontiguousarray(self.traits["encoding"])[None]
+        self.overlap = self.relation(overlapping)
+        # With all agents of a cell of one encoding, that encoding stands in ``top``.
+        self.uniform = not (self.overlap & ~np.eye(len(self.kinds), dtype=bool)).any()
+
+    def relation(self, mapping) -> np.ndarray:
+        """``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
+        matrix = np.zeros((len(self.kinds), len(self.kinds)), bool)
+        for k, encoding in enumerate(self.kinds):
+            matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))
+        return matrix
+
+    def by_label(self, matrix) -> tuple:
+        """A relation of kinds as one of kinds to what stands in ``top``.
+
+        Returns:
+            bool [K, L] with a column per label from the lowest one, and that label. L is 0 when
+            ``top`` does not tell who is in a cell, or encodings are far apart.
+        """
+        lowest = min(-1, int(self.kinds[0]))
+        span = max(0, int(self.kinds[-1])) - lowest + 1  # 0 stands for an empty cell
+        if not self.uniform or span > _MOST_LABELS:
+            return np.zeros((len(self.kinds), 0), bool), lowest
+        found = np.zeros((len(self.kinds), span), bool)
+        found[:, self.kinds - lowest] = matrix
+        return found, lowest
+
+    def trait(self, name, slot):
+        """A parameter of one agent as a Python number."""
+        value = self.traits[name].item(slot)
+        return None if name in _OPEN and not value > 0 else value
+
+    def set_trait(self, name, slot, value):
+        """Changes a parameter of one agent.
+
+        Raises:
+            ValueError: The simulation was laid out for the present value.
+        """
+        if name in _FIXED and value != self.traits[name][slot]:
+            raise ValueError(
+                f"{name} of agent {self.ids[slot]!r} cannot change once it is in a simulation; "
+                "build a new one."
+            )
+        farthest = max(self.rows, self.cols) - 1
+        if isinstance(value, str):
+            value = farthest
+        if name == "attack_range" and value > self.padding.pad < farthest:
+            raise ValueError(
+                f"attack_range can be {self.padding.pad} at most in this simulation, got {value}; "
+                "build it with the largest range that is needed."
+            )
+        self.traits[name][slot] = _OPEN[name] if value is None else value
+
+    def set_start(self, slot, position):
+        """Sets the initial cell of one agent; None: a random one."""
+        if position is None:
+            self.start[slot] = 0
+        else:
+            row, col = int(position[0]), int(position[1])
+            if not (0 <= row < self.rows and 0 <= col < self.cols):
+                raise ValueError(
+                    f"Agent {self.ids[slot]!r} starts at ({row}, {col}), which is not on the "
+                    f"{self.rows} x {self.cols} grid."
+                )
+            self.start[slot] = self.padding.ravel(row, col)
+
+    def set_initial_team(self, slot, team):
+        """Sets the team in which one agent starts; None: that of its encoding.
+
+        Raises:
+            ValueError: The simulation was laid out for smaller numbers of teams.
+        """
+        team = int(self.traits["encoding"][slot]) if team is None else team
+        self.check_team(team)
+        self.initial_teams[slot] = team
+
+    def check_team(self, team):
+        """Refuses a team that spaces and arrays have no room for."""
+        if team > self.most_team:
+            raise ValueError(
+                f"The teams of this simulation go up to {self.most_team}, got {team}; "
+                "put an agent into the new team when it is built."
+            )
+
+    # --- world 0, as agent objects and the grid read and write it ---
+
+    def bind(self, slot, agent):
+        """Moves what the agent holds into the arrays; from then on it reads and writes them."""
+        names = ("active", "health", *declared(type(agent), Field))
+        values = {name: getattr(agent, name) for name in names}
+        position = agent.position
+        for name in (*declared(type(agent), Trait), *names, "position"):
+            agent.__dict__.pop(name, None)
+        agent._store, agent._slot = self, slot
+        for name, value in values.items():
+            getattr(self, name)[0, slot] = value
+        if position is not None:
+            self.set_position(slot, position)
+
+    def position_of(self, slot):
+        """int array (row, column) of one agent of world 0, or None."""
+        p = self.cell.item(slot)
+        return np.array(self.padding.unravel(p)) if p else None
+
+    def set_position(self, slot, position):
+        """Moves one agent of world 0, on the grid if it is there.
+
+        Raises:
+            ValueError: The cell is not on the grid or not available.
+        """
+        row, col = (int(v) for v in position)
+        if not (0 <= row < self.rows and 0 <= col < self.cols):
+            raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
+        p = self.padding.ravel(row, col)
+        if p == self.cell[0, slot]:
+            return
+        if not self.on_grid(slot):
+            self.cell[0, slot] = p
+        else:
+            if not self.may_enter(slot, p):
+                raise ValueError(f"Cell ({row}, {col}) is not available to {self.ids[slot]!r}.")
+            self.leave(slot)
+            self.enter(slot, p)
+        self.touch()
+
+    def empty_grid(self):
+        """Takes every agent of world 0 off the grid and changes nothing else about it."""
+        self.first[0] = -1
+        self.top[0] = self.blank
+        self.walls[0] = 0
+        self.cell[0] = 0
+        self.touch()
+
+    def set_active(self, slot, value):
+        """Makes one agent of world 0 active or not; it stays where it is."""
+        self.active[0, slot] = value
+        self.update_wall(slot)
+        self.touch()
+
+    def update_wall(self, slot):
+        """Says anew whether the cell of a blocking agent hides what is behind it."""
+        if self.traits["blocking"][slot] and self.on_grid(slot):
+            p = self.cell.item(slot)
+            there = self.occupants(p)
+            self.walls[0, p] = (self.traits["blocking"][there] & self.active[0, there]).any()
+
+    def occupants(self, p) -> list:
+        """The agents (numbers) of a cell of world 0, in the order in which they came."""
+        found, j = [], self.first.item(p)
+        while j >= 0:
+            found.append(j)
+            j = self.next_.item(j)
+        return found[::-1]
+
+    def on_grid(self, slot) -> bool:
+        """Whether an agent of world 0 stands on a cell."""
+        return slot in self.occupants(self.cell.item(slot))
+
+    def may_enter(self, slot, p) -> bool:
+        """Whether cell p of world 0 is available to an agent."""
+        return may_enter(slot, p, self.first, self.next_, self.top, self.traits, self.overlap)
+
+    def enter(self, slot, p):
+        """Puts an agent of world 0 on cell p."""
+        enter_cell(slot, p, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
+        if not self.active[0, slot]:
+            self.update_wall(slot)
+        self.touch()
+
+    def leave(self, slot):
+        """Takes an agent of world 0 off the grid."""
+        leave_cell(
+            slot, self.cell, self.first, self.next_, self.top, self.walls, self.active, self.traits
+        )
+        self.touch()
+
+
+class _FieldSlices(dict):
+    """The fields of some worlds of a store; what is declared here is declared there."""
+
+    def __init__(self, store, low, high):
+        self._store, self._low, self._high = store, low, high
+        super().__init__({name: self._slice(entry) for name, entry in store._fields.items()})
+
+    def _slice(self, entry):
+        array, default, reset = entry
+        return array[self._low : self._high], default, reset
+
+    def __setitem__(self, name, entry):
+        array, default, reset = entry
+        whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
+        super().__setitem__(name, self._slice((whole, default, reset)))
+
+
+# Bit sets of hidden cells are made per blocker offset up to this range; for larger windows they
+# would take megabytes, and the rule is asked instead.
+LARGEST_TABLE = 24
+
+
+class Padding:
+    """How the cells of a grid are numbered: row by row, with ``pad`` cells added on every side.
+
+    Attributes:
+        pad: At least as wide as any window, so that windows and steps stay inside the arrays.
+        width: Cells in a padded row; ``cells``: all of them; ``dtype``: what holds their number.
+        sight, starts: The bit sets of hidden cells and where each range's table starts (below 0:
+            no table); see ``abmarl.kernels.sight``.
+    """
+
+    def __init__(self, rows, cols, traits):
+        farthest = max(rows, cols) - 1
+        reach = min(max(traits["move_range"].max(), traits["attack_range"].max()), farthest)
+        self.pad = int(max(1, traits["view_range"].max(), reach))
+        self.rows, self.cols = rows, cols
+        self.width = cols + 2 * self.pad
+        self.cells = (rows + 2 * self.pad) * self.width
+        # Unsigned: numba then needs no code for negative indices.
+        self.dtype = np.dtype(np.uint16 if self.cells <= np.iinfo(np.uint16).max else np.uint32)
+        if self.cells > np.iinfo(np.int32).max:
+            raise ValueError(
+                f"A {rows} x {cols} grid with ranges up to {self.pad} is too large; "
+                "use a smaller grid or smaller ranges."
+            )
+        self.starts = np.full(self.pad + 1, -1, np.int64)
+        self.sight = np.zeros(1, np.uint64)
+        self._blocked = bool(traits["blocking"].any())
+        if self._blocked:
+            attack = np.minimum(traits["attack_range"], self.pad)
+            self._make_tables(np.union1d(traits["view_range"], attack))
+
+    def _make_tables(self, ranges):
+        ranges = [int(r) for r in ranges if r <= LARGEST_TABLE]
+        sizes = [(2 * r + 1) ** 2 * _words(r) for r in ranges]
+        self.sight = np.zeros(max(1, sum(sizes)), np.uint64)
+        start = 0
+        for reach, size in zip(ranges, sizes, strict=True):
+            self.starts[reach] = start
+            sight_table(reach, _words(reach), self.sight, start)
+            start += size
+
+    def scratch(self) -> np.ndarray:
+        """uint64: room for the hidden cells of the largest window; empty when nobody blocks."""
+        return np.zeros(_words(self.pad) if self._blocked else 0, np.uint64)
+
+    def blank(self, dtype) -> np.ndarray:
+        """[cells]: an empty grid, 0 inside and -1 outside."""
+        grid = np.full((self.rows + 2 * self.pad, self.width), -1, dtype)
+        grid[self.pad : self.pad + self.rows, self.pad : self.pad + self.cols] = 0
+        return grid.reshape(-1)
+
+    def ravel(self, row: int, col: int) -> int:
+        """The number of a cell."""
+        return (row + self.pad) * self.width + col + self.pad
+
+    def unravel(self, p: int) -> tuple:
+        """Row and column of a cell."""
+        return p // self.width - self.pad, p % self.width - self.pad
+
+    def positions(self, cells) -> np.ndarray:
+        """Cells [B, N] as rows and columns, int32 [B, N, 2]."""
+        out = np.empty((*cells.shape, 2), np.int32)
+        unravel_cells(cells, self.width, self.pad, out)
+        return out
+
+
+def _words(reach: int) -> int:
+    return ((2 * reach + 1) ** 2 + 63) // 64

@@ -32,10 +32,11 @@ FURTHER = (
 
 
 def public_packages() -> list[str]:
-    """Packages of abmarl that say in ``__all__`` what is public in them."""
+    """Return the packages that say in ``__all__`` what is public; so do modules of gridworld."""
     found = []
     for module in pkgutil.walk_packages(abmarl.__path__, "abmarl."):
-        if module.ispkg and hasattr(importlib.import_module(module.name), "__all__"):
+        room = module.ispkg or module.name.startswith("abmarl.gridworld.")
+        if room and hasattr(importlib.import_module(module.name), "__all__"):
             found.append(module.name)
     return found
 

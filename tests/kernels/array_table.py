@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from abmarl.gridworld.padding import Padding
-from abmarl.gridworld.roster import TRAITS
+from abmarl.gridworld.store import TRAITS, Padding
 from abmarl.kernels import cells, done, episode, maze, placement, sight, streams
 from abmarl.kernels.compile import JIT
 from tests.kernels import loops
