@@ -105,14 +105,15 @@ bench-quick: $(VENV)/.test ## run every benchmark once, without measuring
 bench-rllib: $(VENV)/.test ## measure training with RLlib, on batches and agent by agent
 	$(BIN)/python -m benchmarks.rllib
 
-lint: $(VENV)/.test ## check style and format
+lint: $(VENV)/.test ## check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(VENV)/.test ## mend style and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove .venv, out and all caches in this folder
-	rm -rf $(VENV) $(CORE) out build dist *.egg-info .benchmarks .hypothesis .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(CORE) out build dist *.egg-info .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,7 +8,7 @@ from typing import Any
 def names_from(
     package: str, homes: Mapping[str, str], more: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package that imports its parts on first use.
+    """Return ``__getattr__`` and ``__dir__`` for a package that imports its parts on first use.
 
     Args:
         package: its ``__name__``.

@@ -32,7 +32,8 @@ def _run(*arguments, **options) -> str:
 
 def _data_files() -> set[str]:
     """Files of the package that are no Python."""
-    return {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.txt")}
+    maps = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("abmarl/**/*.txt")}
+    return maps | {"abmarl/py.typed"}
 
 
 def _source_files() -> set[str]:

@@ -10,7 +10,7 @@ from abmarl.algs.trajectories import Trajectories
 
 
 def discounted_returns(episodes: Trajectories, gamma: float) -> np.ndarray:
-    """What follows each step: G(t) = R(t+1) + gamma * G(t+1), 0 after the end.
+    """Return what follows each step: G(t) = R(t+1) + gamma * G(t+1), 0 after the end.
 
     Args:
         episodes: T steps of K episodes.

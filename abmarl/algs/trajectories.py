@@ -57,7 +57,7 @@ class Trajectories:
 
     @property
     def valid(self) -> np.ndarray:
-        """bool [T, K], which entries are steps of the episodes."""
+        """Which entries are steps of the episodes, bool [T, K]."""
         return np.arange(len(self.rewards))[:, None] < self.lengths
 
     def __len__(self) -> int:

@@ -25,6 +25,7 @@ class DynamicOrderManager(SimulationManager):
                 f"got {type(sim).__name__}"
             )
         super().__init__(sim)
+        self.sim: DynamicOrderSimulation
         # The learning agents not yet reported done, and those among them that act next.
         self._live: dict[str, None] = {}
         self._may_act: dict[str, None] = {}
@@ -98,7 +99,7 @@ class DynamicOrderManager(SimulationManager):
         return obs, rewards, dones, infos
 
     def _named(self) -> list[str]:
-        """The agents that the simulation names, without those already reported done."""
+        """Return the agents that the simulation names, without those already reported done."""
         ids = next_agents(self.sim.next_agent, self.sim.agents)
         return [agent_id for agent_id in ids if agent_id in self._live]
 

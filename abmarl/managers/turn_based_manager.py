@@ -46,7 +46,7 @@ class TurnBasedManager(SimulationManager):
         self.sim.reset(**kwargs)
         self._order = order = self._learning_ids()
         self._line = deque(order)
-        if self._last in self._line:
+        if self._last is not None and self._last in self._line:
             self._line.rotate(-1 - order.index(self._last))
         self._done = set()
         self._may_act = {}
@@ -101,7 +101,7 @@ class TurnBasedManager(SimulationManager):
         return agent_id
 
     def _turns(self) -> Iterable[str]:
-        """The agents whose turn comes now: one that is not done, after those found done."""
+        """Yield the agents whose turn comes now: one that is not done, after those found done."""
         while self._line:
             agent_id = self._take_turn()
             yield agent_id

@@ -1,7 +1,7 @@
 """The interface of every simulation: agents, reset and step, and getters for what came of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -90,11 +90,11 @@ class AgentBasedSimulation(ABC):
         """
 
     @abstractmethod
-    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> None:
         """Go one step forward.
 
         Args:
-            action: the actions by agent id, to be processed in this order.
+            action_dict: the actions by agent id, to be processed in this order.
             **kwargs: what the manager's step was given.
         """
 

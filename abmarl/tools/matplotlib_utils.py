@@ -12,7 +12,8 @@ def mscatter(x: Any, y: Any, ax: Any = None, m: Sequence[str] | None = None, **k
     """Draw points as ``Axes.scatter`` does, with one marker per point.
 
     Args:
-        x, y: where the points are, float [n].
+        x: where the points are, float [n].
+        y: the other coordinate of the points.
         ax: the axes to draw on; None: the current ones.
         m: a matplotlib marker per point; None: circles.
         **kwargs: for ``Axes.scatter``.
