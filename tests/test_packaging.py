@@ -16,8 +16,8 @@ import abmarl
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = (
-    "numba", "numpy", "ray", "torch", "gym", "pettingzoo", "stable_baselines3", "pyspiel",
-    "torchrl", "pygame", "imageio", "matplotlib",
+    "numba", "numpy", "scipy", "psutil", "ray", "torch", "gym", "pettingzoo", "stable_baselines3",
+    "pyspiel", "torchrl", "pygame", "imageio", "matplotlib",
 )  # fmt: skip
 
 

@@ -106,10 +106,10 @@ def rollout(
     read = policies_of(vec, names, trust, sample, seed)
     policies = {group: read[group][name] for group, [name] in names.items()}
     if save:
-        from abmarl.rollout.size import check_memory
+        from abmarl.rollout.size import check_rollout_memory
 
         with for_the_user("--save"):
-            check_memory(vec, steps)
+            check_rollout_memory(vec, steps)
     make_room(outputs)
     from abmarl.cli.session import Session
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.resources import check_memory
 
 
 def require_discrete(name: str, space: spaces.Space) -> None:
@@ -53,13 +53,11 @@ def empty_table(shape: tuple[int, int]) -> np.ndarray:
     Raises:
         MemoryError: there is no room for it.
     """
-    need, free = 8 * shape[0] * shape[1], available_memory()
-    if free is not None and need > free:
-        raise MemoryError(
-            f"a table of {shape[0]} observations and {shape[1]} actions takes "
-            f"{readable_bytes(need)}, {readable_bytes(free)} are free; "
-            f"coarser observations have fewer points"
-        )
+    check_memory(
+        8 * shape[0] * shape[1],
+        f"a table of {shape[0]} observations and {shape[1]} actions takes",
+        "coarser observations have fewer points",
+    )
     return np.zeros(shape)
 
 

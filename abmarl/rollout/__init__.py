@@ -6,7 +6,7 @@ rollout = collect(vec, {"red": "heuristic", "blue": "random"}, num_steps=500)
 save(rollout, "run.npz")
 """
 
-from abmarl.gridworld.memory import available_memory
+from abmarl.resources import available_memory
 from abmarl.rollout.agent_policies import AgentPolicies
 from abmarl.rollout.collect import Statistics, collect, statistics
 from abmarl.rollout.columns import Rollout, RolloutGroup

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 import abmarl
-from abmarl.gridworld.memory import readable_bytes
+from abmarl.resources import readable_bytes
 from abmarl.rollout.entries import check_entries, read_entry
 from abmarl.rollout.progress import reporter
 

@@ -14,7 +14,7 @@ from abmarl.rollout.file import versions
 from abmarl.rollout.interrupt import deferred_interrupt
 from abmarl.rollout.policies import bind_policies, choose_actions
 from abmarl.rollout.progress import readable_rate, reporter
-from abmarl.rollout.size import check_memory
+from abmarl.rollout.size import check_rollout_memory
 
 
 @dataclass
@@ -106,7 +106,7 @@ def collect(
     """
     num_steps = _checked(vec, num_steps)
     bound = bind_policies(vec, policies)
-    check_memory(vec, num_steps)
+    check_rollout_memory(vec, num_steps)
     continued = seed is None and vec.started
     columns, table = ColumnSink(vec, num_steps), EpisodeSink(vec)
     name = name or simulation_name(vec)

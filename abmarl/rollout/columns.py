@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.gridworld.memory import readable_bytes
+from abmarl.resources import readable_bytes
 from abmarl.rollout.episodes import Episodes
 
 

@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Iterable
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.resources import check_memory
 
 # The other methods of zip archives unpack a whole block at once, however large it gets.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -25,12 +25,7 @@ def check_entries(path: str, entries: Iterable[zipfile.ZipInfo]) -> None:
         if info.compress_type not in _METHODS:
             raise ValueError(f"{path} is damaged: {info.filename} is neither stored nor deflated")
         needed += info.file_size
-    available = available_memory()
-    if available is not None and needed > available:
-        raise MemoryError(
-            f"{path} needs {readable_bytes(needed)} of memory, {readable_bytes(available)} are "
-            f"available"
-        )
+    check_memory(needed, f"{path} needs")
 
 
 def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

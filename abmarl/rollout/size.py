@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.gridworld.memory import available_memory, readable_bytes
+from abmarl.resources import check_memory
 from abmarl.rollout.channels import channels_of
 
 # What final observations may take is known only at the end. An episode is taken to last this many
@@ -69,21 +69,21 @@ def rollout_nbytes(vec: Any, num_steps: int) -> int:
     return int(vec.num_envs * per_world)
 
 
-def check_memory(vec: Any, num_steps: int) -> None:
-    """Refuse a rollout that does not fit into the memory there is.
+def check_rollout_memory(vec: Any, num_steps: int) -> None:
+    """Refuse a rollout for which there is not enough memory.
 
     Raises:
         MemoryError: Says what is needed, what there is, and how many steps would fit.
     """
-    needed, available = rollout_nbytes(vec, num_steps), available_memory()
-    if available is None or needed <= available:
-        return
-    fixed = rollout_nbytes(vec, 0)
-    fit = max(0, int((available - fixed) / (rollout_nbytes(vec, 10) - fixed) * 10))
-    advice = (
-        f"num_steps up to {fit} would fit" if fit else "not even one step fits: use fewer worlds"
-    )
-    raise MemoryError(
-        f"{num_steps} steps of {vec.num_envs} worlds need {readable_bytes(needed)} of memory, "
-        f"{readable_bytes(available)} are available; {advice}"
-    )
+
+    def advice(available: int) -> str:
+        fixed = rollout_nbytes(vec, 0)
+        fit = max(0, int((available - fixed) / (rollout_nbytes(vec, 10) - fixed) * 10))
+        return (
+            f"num_steps up to {fit} would fit"
+            if fit
+            else "not even one step fits: use fewer worlds"
+        )
+
+    task = f"{num_steps} steps of {vec.num_envs} worlds need"
+    check_memory(rollout_nbytes(vec, num_steps), task, advice)

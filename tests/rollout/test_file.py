@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from fake_vec import WINDOW, FakeSim
 
-from abmarl.rollout import archive, collect, entries, load, save
+from abmarl import resources
+from abmarl.rollout import archive, collect, load, save
 
 
 @pytest.fixture
@@ -219,7 +220,7 @@ def test_files_of_the_future(path, tmp_path):
 
 
 def test_files_that_do_not_fit(path, monkeypatch):
-    monkeypatch.setattr(entries, "available_memory", lambda: 1000)
+    monkeypatch.setattr(resources, "available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"run.npz needs .* of memory, 1.0 kB are available"):
         load(path)
 
