@@ -1,4 +1,4 @@
-"""Policies: what an agent does, given what it sees."""
+"""Policies: what an agent does, given what it observes."""
 
 from abmarl.policies.policy import (
     EpsilonSoftPolicy,

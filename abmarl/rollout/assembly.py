@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from abmarl.archive import space_from_json
 from abmarl.rollout.channels import channels_of
 from abmarl.rollout.columns import Rollout, RolloutGroup
 from abmarl.rollout.episodes import Episodes
-from abmarl.rollout.space_json import space_from_json
 
 
 def assemble(metadata: dict[str, Any], arrays: dict[tuple[str, ...], np.ndarray]) -> Rollout:

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 import abmarl
-from abmarl.rollout.archive import opened_archive, read_arrays, read_metadata, save_archive
+from abmarl.archive import archive_path, reading_archive, save_archive, space_to_json
 from abmarl.rollout.assembly import assemble, unequal
 from abmarl.rollout.columns import Rollout
-from abmarl.rollout.space_json import space_to_json
 
 FORMAT = "abmarl-rollout"
 FORMAT_VERSION = 1
@@ -36,7 +35,7 @@ def versions() -> dict[str, str]:
 def save(rollout: Rollout, path: str | os.PathLike, *, progress: bool = False) -> None:
     """Write a rollout.
 
-    It is written beside ``path`` first and moved there when it is whole: whatever happens, a
+    It is written beside ``path`` first and moved there when it is complete: whatever happens, a
     file that was there before is either untouched or replaced by a complete one.
 
     Args:
@@ -45,29 +44,11 @@ def save(rollout: Rollout, path: str | os.PathLike, *, progress: bool = False) -
         progress: Whether to report on stderr.
 
     Raises:
-        ValueError: When the path does not end in ``.npz`` or is something else than a file.
+        ValueError: When the path does not end in ``.npz``, or exists and is not a file.
         OSError: When it cannot be written, as on a full disk; names the path.
     """
-    given, path = os.fspath(path), check_path(path)
-    save_archive(given, path, metadata_of(rollout), rollout.arrays(), progress)
-
-
-def check_path(path: str | os.PathLike) -> str:
-    """Refuse a path that a rollout cannot be saved to, before the work is done.
-
-    Returns:
-        The path with symbolic links resolved, so that the file and not the link is replaced.
-
-    Raises:
-        ValueError: When it does not end in ``.npz``, or is there and not a file.
-    """
-    given = os.fspath(path)
-    if not given.lower().endswith(".npz"):
-        raise ValueError(f"a rollout is saved to a .npz file, not to {given!r}")
-    path = os.path.realpath(given)
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise ValueError(f"{given} is there and is not a file")
-    return path
+    path = archive_path(path, "a rollout")
+    save_archive(path, metadata_of(rollout), dict(rollout.arrays()), show_progress=progress)
 
 
 def metadata_of(rollout: Rollout) -> dict[str, Any]:
@@ -119,9 +100,8 @@ def load(path: str | os.PathLike) -> Rollout:
         OSError: When it cannot be read.
     """
     path = os.fspath(path)
-    with opened_archive(path, "a rollout") as archive:
-        metadata = read_metadata(archive, path, "a rollout", FORMAT, FORMAT_VERSION)
-        rollout = assemble(metadata, read_arrays(archive, path))
+    with reading_archive(path, "a rollout", FORMAT, FORMAT_VERSION) as (metadata, arrays):
+        rollout = assemble(metadata, arrays)
     for names in unequal(rollout, metadata["num_steps"], metadata["num_envs"]):
         raise ValueError(f"{path} is damaged: {'/'.join(names)} has another shape than the rest")
     return rollout

@@ -8,8 +8,7 @@ import numpy as np
 
 from abmarl.algs.trajectories import Trajectories
 from abmarl.managers.simulation_manager import SimulationManager
-from abmarl.policies.policy import Policy
-from abmarl.policies.table import require_discrete
+from abmarl.policies.policy import Policy, require_discrete
 from abmarl.rollout.agent_policies import check_spaces
 from abmarl.sim.agents import is_agent
 from abmarl.trainers.vectorised import GroupPlay, is_vectorised

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from fake_vec import WINDOW, FakeSim
 
-from abmarl import resources
-from abmarl.rollout import archive, collect, load, save
+from abmarl import archive, resources
+from abmarl.rollout import collect, load, save
 
 
 @pytest.fixture
@@ -273,7 +273,7 @@ def test_when_it_goes_wrong_the_earlier_file_stays(
     before = path.read_bytes()
     write = archive.write_archive
     monkeypatch.setattr(
-        "abmarl.rollout.archive.write_archive",
+        "abmarl.archive.write_archive",
         lambda file, *more: write(Full(file, room, error), *more),
     )
     with pytest.raises(type(error), match=message):

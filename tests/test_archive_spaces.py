@@ -7,7 +7,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Te
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abmarl.rollout.space_json import space_from_json, space_to_json
+from abmarl.archive import space_from_json, space_to_json
 
 DTYPES = ["int8", "uint8", "int16", "int32", "int64", "float32", "float64"]
 
