@@ -1,20 +1,23 @@
 """Simulations that are declared: the components are named, the rest follows."""
 
+import difflib
+import functools
+import inspect
+
 import numpy as np
 
-from abmarl.gridworld.action_reader import ActionReader
+from abmarl.gridworld.actions import ActionReader, AgentMasks
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.declared import refuse_unknown, refuse_unplaced
+from abmarl.gridworld.base import GridWorldSimulation
+from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.done.base import AnyDone
-from abmarl.gridworld.masks import AgentMasks
-from abmarl.gridworld.played import PlayedWorlds
 from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
 from abmarl.gridworld.reports import Reports
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
 
-class SmartGridWorldSimulation(PlayedWorlds):
+class SmartGridWorldSimulation(GridWorldSimulation):
     """A grid world made of components, without a class or with little of one.
 
     With ``actors`` declared nothing else is needed. A subclass may say in ``step_batch`` what a
@@ -58,8 +61,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
         found["state"].sort(key=lambda one: (class_of(one).rank, class_of(one).__name__))
         if type(self) is SmartGridWorldSimulation:
             everything = [one for ones in found.values() for one in ones]
-            refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
-            refuse_unplaced(found)
+            _refuse_unknown(kwargs, [part for one in everything for part in layers_of(one)])
+            _refuse_unplaced(found)
         made = {
             kind: [make_component(one, self._kwargs) for one in found[kind]]
             for kind in ("state", "observer", "done", "actor")
@@ -91,6 +94,8 @@ class SmartGridWorldSimulation(PlayedWorlds):
         self._reports = Reports(self) if own else None
         self._done_version = self._obs_version = -1
         self._placed = False
+        self._started = np.zeros(self.store.num_worlds, np.int64)
+        self._start = self._program = self._played = None
 
     # --- the interface of a single simulation ---
 
@@ -192,6 +197,92 @@ class SmartGridWorldSimulation(PlayedWorlds):
             return super().get_outputs(agent_ids)
         return self._reports.make(tuple(agent_ids))
 
+    # --- all worlds at once, as arrays ---
+
+    def start_episode(self, worlds):
+        """Starts an episode in the listed worlds (int64 array).
+
+        Raises:
+            ValueError: Agents do not fit on the grid.
+        """
+        if self._start is None:
+            self._start = Program(self._start_steps(self._started))
+        self._started[: len(worlds)] = worlds
+        self._started[len(worlds) : len(worlds) + 1] = -1
+        self._start()
+        self.check_start()
+
+    def start_steps(self, worlds) -> list:
+        """What a program runs instead of ``start_episode``; a world below 0 ends the list."""
+        if type(self).start_episode is not SmartGridWorldSimulation.start_episode:
+            return [on_listed(self.start_episode, worlds)]
+        return self._start_steps(worlds)
+
+    def _start_steps(self, worlds):
+        steps = self.store.beginning(worlds)
+        for state in self.states:
+            steps += state.steps(worlds)
+        return steps
+
+    def check_start(self):
+        """Raises a ValueError if the last start of episodes failed."""
+        self.store.touch()
+        for state in self.states:
+            state.check()
+
+    def step_batch(self, actions):
+        """What a step does, in all worlds.
+
+        By default every actor processes its channel, in the order declared.
+
+        Args:
+            actions: The ``Actions`` of the step; ``actor.process(actions)`` takes them, and
+                ``actions[key]`` is the array [B, n, ...] of a channel.
+        """
+        for actor in self.actors.values():
+            actor.process(actions)
+
+    def play_steps(self, actions) -> list:
+        """What a program runs for a step: ``step_batch``, then what is rewarded besides events."""
+        if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
+            steps = [lambda: self._step_batch(actions)]
+        else:
+            steps = [step for actor in self.actors.values() for step in actor.steps(actions)]
+        steps += self._rules.steps(actions)
+        return [*steps, self._check_rewards] if self.runs_foreign_code else steps
+
+    def _step_batch(self, actions):
+        for actor in self.actors.values():
+            actor.acting = actions
+        try:
+            self.step_batch(actions)
+        finally:
+            for actor in self.actors.values():
+                actor.acting = None
+
+    def _play(self, actions):
+        if self._played is not actions or self._program is None:
+            self._program, self._played = Program(self.play_steps(actions)), actions
+        self._program()
+        self.store.touch()
+
+    def _check_rewards(self):
+        store = self.store
+        if not np.isfinite(store.rewards).all():
+            b, i = np.argwhere(~np.isfinite(store.rewards))[0]
+            raise ValueError(
+                f"Agent {store.ids[i]!r} in world {store.first_world + b} was given the reward "
+                f"{store.rewards[b, i]}; rewards must be finite."
+            )
+
+    @functools.cached_property
+    def runs_foreign_code(self) -> bool:
+        """Whether a step runs code that is not the package's own and so may fail half way."""
+        layers = [layer for actor in self.actors.values() for layer in actor.layers]
+        parts = (*self.states, *self.observers, *self.dones, *layers, self)
+        own = all(type(part).__module__.startswith("abmarl.") for part in parts)
+        return not own or bool(self._rules.rules)
+
     def vectorize(self, num_envs, **kwargs):
         """Many worlds of this simulation at once.
 
@@ -222,3 +313,51 @@ class SmartGridWorldSimulation(PlayedWorlds):
                     "needs it on arrays: start(worlds), space and observe, space and run, or done."
                 )
         return VectorSimulation(self, num_envs, **kwargs)
+
+
+def _refuse_unknown(kwargs, components):
+    """Refuses parameters that no component takes.
+
+    Args:
+        kwargs: The parameters of the components by name.
+        components: What was declared, with everything that it wraps.
+
+    Raises:
+        TypeError: Names a parameter, and the nearest one that is known.
+    """
+    known = {
+        name
+        for component in components
+        for base in class_of(component).__mro__
+        if "__init__" in vars(base)
+        for name in inspect.signature(base.__init__).parameters
+    }
+    own = [name for one in components for name in getattr(one, "keywords", ())]
+    for name in (*kwargs, *own):
+        if name not in known:
+            near = difflib.get_close_matches(name, known - {"self", "kwargs"}, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise TypeError(f"No component of this simulation takes {name!r}{hint}")
+
+
+def _refuse_unplaced(components):
+    """Refuses components that need agents on the grid where nothing places them.
+
+    Placement comes from a state component: there is no class that could do it by hand.
+
+    Args:
+        components: What was declared, by kind.
+
+    Raises:
+        ValueError: Names a component.
+    """
+    for state in map(class_of, components["state"]):
+        if state.rank == 0 or not state.__module__.startswith("abmarl."):
+            return
+    acting = [layer for actor in components["actor"] for layer in layers_of(actor)]
+    for component in map(class_of, (*acting, *components["observer"])):
+        if component.needs_positions:
+            raise ValueError(
+                f"{component.__name__} needs agents on the grid, and no state component places "
+                'them; add one, states=["PositionState", ...].'
+            )

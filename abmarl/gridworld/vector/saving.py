@@ -1,6 +1,6 @@
 """Saving and loading everything that the worlds of a vectorised simulation are."""
 
-from abmarl.gridworld.saved_state import check_arrays, check_worlds, without_signature
+from abmarl.gridworld.saving import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import seed_of, seed_words
 
 _PARAMETERS = ("num_envs", "seed", "horizon", "num_threads", "order", "autoreset", "copy")

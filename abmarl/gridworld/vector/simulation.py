@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.masks import Masks
+from abmarl.gridworld.actions import Masks
 from abmarl.gridworld.seeding import seed_of_worlds
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels

@@ -1,9 +1,9 @@
 """Vectorised simulations around vectorised simulations."""
 
-from abmarl.gridworld.shown import Shown
+from abmarl.gridworld.rendering import Renderable
 
 
-class Wrappable(Shown):
+class Wrappable(Renderable):
     """What every vectorised simulation can be wrapped in, and how it is shown."""
 
     def flatten(self, actions=True, observations=True, one_hot=True, groups=None):

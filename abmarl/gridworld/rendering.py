@@ -1,13 +1,22 @@
-"""How simulations are shown, for the convenience of those who have one at hand."""
+"""Drawing is injected: simulations name a renderer and draw nothing themselves."""
 
+import pkgutil
 from typing import Any
 
 
-class Shown:
-    """Gives a simulation ``render``, ``show`` and ``close``. All drawing is `abmarl.render`'s."""
+class Renderable:
+    """A simulation with ``render``, ``show`` and ``close``, which its renderer carries out.
+
+    Attributes:
+        renderer: The renderer, or where to import it from: a module, or any object, with
+            ``show(sim, mode, world, fig)``, ``picture(sim, world, size)`` and ``close(sim)``.
+            Set it on a class or a simulation to draw in another way.
+    """
+
+    renderer: Any = "abmarl.render"
 
     def render(self, mode: str = "human", fig: Any = None, world: int = 0, **kwargs: Any) -> Any:
-        """Shows the present state.
+        """Show the present state.
 
         Args:
             mode: ``"human"``: in a window, where the next call goes on; it keeps to a pace, and
@@ -25,12 +34,10 @@ class Shown:
             OSError: There is no screen for a window.
             ImportError: The extra ``render`` is not installed.
         """
-        from abmarl.render import show
+        return self._renderer().show(self, mode, world, fig)
 
-        return show(self, mode, world, fig)
-
-    def show(self, world: int = 0, size: tuple | None = None) -> Any:
-        """A picture of the present state, which notebooks show inline.
+    def show(self, world: int = 0, size: tuple[int, int] | None = None) -> Any:
+        """Return a picture of the present state, which notebooks show inline.
 
         Args:
             world: Which world of a vectorised simulation.
@@ -43,13 +50,12 @@ class Shown:
             ValueError: There is no such world.
             ImportError: The extra ``render`` is not installed.
         """
-        from abmarl.render import Picture
-        from abmarl.render.modes import picture_of
+        return self._renderer().picture(self, world, size)
 
-        return Picture(picture_of(self, world, size))
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer().close(self)
 
-    def close(self):
-        """Closes the window, if there is one."""
-        from abmarl.render import close
-
-        close(self)
+    def _renderer(self) -> Any:
+        given = self.renderer
+        return pkgutil.resolve_name(given) if isinstance(given, str) else given
