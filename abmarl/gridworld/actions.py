@@ -1,4 +1,4 @@
-"""The actions of a step: who acts in which order, what agents want, and which actions would do something."""
+"""The actions of a step: what agents want, in which order they act, and what would do something."""
 
 from collections.abc import Mapping
 from operator import itemgetter

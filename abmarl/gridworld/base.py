@@ -11,7 +11,6 @@ from abmarl.gridworld.map import Map, Placed, write_map
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.saving import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import parse_seed
-from abmarl.gridworld.store import Store
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 

@@ -135,6 +135,10 @@ def integer(low=None, special=None, bits=32):
     return check
 
 
+positive = integer(1, bits=64)
+"""A check for a count: an int above 0."""
+
+
 def number(low: float, high: float, open_below=False, optional=False):
     """A check for a float within [low, high], or (low, high] when ``open_below``."""
 

@@ -19,6 +19,7 @@ _HOME = {
     "Recorder": "recorder",
     "show": "modes",
     "close": "modes",
+    "picture": "modes",
     "Show": "viewer.shows",
     "SimulationShow": "viewer.shows",
     "PolicyShow": "viewer.shows",

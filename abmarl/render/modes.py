@@ -119,6 +119,13 @@ def picture_of(sim: Any, world: int = 0, size: tuple[int, int] | None = None) ->
     return frame(Scene.of(sim, world), size)
 
 
+def picture(sim: Any, world: int = 0, size: tuple[int, int] | None = None) -> Any:
+    """Return what ``sim.show()`` does: a ``Picture`` of the present state."""
+    from abmarl.render.picture import Picture
+
+    return Picture(picture_of(sim, world, size))
+
+
 def close(sim: Any) -> None:
     """Close the window of a simulation, if it has one. Showing it again opens another one."""
     grid = grid_of(sim)

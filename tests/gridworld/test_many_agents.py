@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abmarl.examples import shipped
-from abmarl.gridworld import actions
+from abmarl.gridworld import actions as module
 from abmarl.gridworld.actions import ActionReader
 from abmarl.sim.agents import is_agent
 from tests.gridworld.small import act, build, fighter, wall
@@ -36,7 +36,7 @@ def reader():
 
 def outcome(reader, action_dict, together, monkeypatch):
     """What is read: who acts and all numbers in the buffers of those, or the error."""
-    monkeypatch.setattr(actions, "_MANY", 1 if together else 99)
+    monkeypatch.setattr(module, "_MANY", 1 if together else 99)
     before = copy.deepcopy(action_dict)
     try:
         actions = reader.read(action_dict)

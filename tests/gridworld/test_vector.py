@@ -12,7 +12,7 @@ import pytest
 
 from abmarl.examples import foraging, predator_prey_resources, team_battle
 from abmarl.gridworld import OneTeamRemainingDone
-from abmarl.gridworld.vector.size import bytes_per_world
+from abmarl.gridworld.vector.simulation import bytes_per_world
 from tests.gridworld.replay import random_actions
 from tests.gridworld.small import WINDOW, battle, build, fighter, same, wall
 from tests.naive import action_masks

@@ -8,7 +8,7 @@ from gymnasium import spaces
 
 from abmarl.external.checkpoints.described import DescribedSpace
 from abmarl.external.checkpoints.fitting import fit, refusal
-from abmarl.gridworld.vector.converted import ConvertedSimulation
+from abmarl.gridworld.vector.wrappers import ConvertedSimulation
 from abmarl.rollout.channels import at, channels_of, lowest, picked
 
 

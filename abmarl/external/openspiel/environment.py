@@ -9,7 +9,7 @@ from abmarl.external.openspiel.players import ByPlayer, Player, actions_of, disc
 from abmarl.external.openspiel.specs import action_spec, check_spaces, observation_spec, one_hot
 from abmarl.external.seeding import prepare_seed
 from abmarl.extras import load
-from abmarl.gridworld.vector.size import positive
+from abmarl.gridworld.fields import positive
 from abmarl.managers import AllStepManager, SimulationManager, TurnBasedManager
 from abmarl.sim.agent_based_simulation import PrincipleAgent, is_agent
 from abmarl.sim.spaces import is_given

@@ -10,7 +10,7 @@ from abmarl.external.pettingzoo.masks import ActionMasks
 from abmarl.external.pettingzoo.state import global_state
 from abmarl.external.rendering import METADATA, check_render_mode
 from abmarl.external.seeding import prepare_seed
-from abmarl.gridworld.vector.size import positive
+from abmarl.gridworld.fields import positive
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.render.modes import modes_of
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent

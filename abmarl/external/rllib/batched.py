@@ -13,7 +13,7 @@ from abmarl.external.rllib.limits import check_columns, needs_stock_runner, recu
 from abmarl.external.rllib.seats import policy_of_agents
 from abmarl.external.rllib.setting import KEY, Setting, StockEnv
 from abmarl.external.rllib.worlds import Worlds
-from abmarl.gridworld.vector.size import positive
+from abmarl.gridworld.fields import positive
 
 MODES = ("episodes", "columns")
 

@@ -8,7 +8,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from abmarl.external import rendering
 from abmarl.external.rendering import METADATA, check_render_mode
-from abmarl.gridworld.vector.size import positive
+from abmarl.gridworld.fields import positive
 from abmarl.managers import AllStepManager, SimulationManager
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from abmarl.gridworld.vector.wrapping import Wrappable
+from abmarl.gridworld.vector.wrappers import VectorBase
 from abmarl.rollout.policies import bind_policies, choose_actions
 
 
@@ -18,7 +18,7 @@ def learning_group(vec: Any, group: str | None) -> str:
         TypeError: `vec` is something else.
         ValueError: There is no such group, or worlds that end stand still.
     """
-    if not isinstance(vec, Wrappable):
+    if not isinstance(vec, VectorBase):
         raise TypeError(
             f"SB3VecEnv needs a vectorised simulation, got {type(vec).__name__}; "
             f"make one with sim.vectorize(num_envs)"

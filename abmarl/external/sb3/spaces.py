@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.gridworld.vector.converted import ConvertedSimulation
+from abmarl.gridworld.vector.wrappers import ConvertedSimulation
 from abmarl.sim.multi_discrete import MultiDiscreteConversion
 
 ACTIONS = ("discrete", "multi_discrete")

@@ -13,9 +13,9 @@ from abmarl.external.sb3.learners import Opponents, learning_group
 from abmarl.external.sb3.masks import masks_for
 from abmarl.external.sb3.shared import SharedVecEnv
 from abmarl.external.sb3.spaces import prepared
+from abmarl.gridworld.fields import positive
 from abmarl.gridworld.seeding import seed_of_worlds
-from abmarl.gridworld.vector.size import positive
-from abmarl.gridworld.vector.wrapping import mapped
+from abmarl.gridworld.vector.wrappers import mapped
 
 
 class SB3VecEnv(SharedVecEnv):

@@ -8,7 +8,7 @@ from gymnasium.spaces import Dict
 from abmarl.external import rendering
 from abmarl.external.torchrl.specs import action_spec, actions_of, flags, observation_spec
 from abmarl.extras import load
-from abmarl.gridworld.vector.wrapping import Wrappable
+from abmarl.gridworld.vector.wrappers import VectorBase
 
 torchrl = load("torchrl.envs", "torchrl", "abmarl.external.torchrl")
 import torch  # noqa: E402 - where TorchRL is missing, it is TorchRL that is to be named
@@ -208,7 +208,7 @@ class TorchRLEnv(torchrl.EnvBase):
 
 
 def _check(vec: Any) -> None:
-    if not isinstance(vec, Wrappable):
+    if not isinstance(vec, VectorBase):
         raise TypeError(
             f"TorchRLEnv needs a vectorised simulation, got {type(vec).__name__}; "
             f"make one with sim.vectorize(num_envs, autoreset=False)"

@@ -4,6 +4,7 @@ import numpy as np
 
 from abmarl.gridworld.groups import Layout
 from abmarl.kernels.episode import copy_within
+from abmarl.kernels.streams import draw_samples
 
 
 class Channels:
@@ -144,6 +145,104 @@ class Channels:
             name: {key: blocks[name] for key, blocks in views.items() if name in blocks}
             for name in self.groups
         }
+
+
+class Outputs:
+    """Views or copies of the arrays of all worlds.
+
+    Args:
+        episodes: The ``Episodes``.
+        channels: The ``Channels``.
+        groups: The groups by name.
+        copy: Whether everything returned is fresh; else the next step overwrites it.
+    """
+
+    def __init__(self, episodes, channels, groups, copy):
+        self._episodes, self._groups, self._copy = episodes, groups, copy
+        self._obs = channels.observation_views()
+        self._final = channels.observation_views(final=True)
+        self._views = {}
+
+    def observations(self) -> dict:
+        """The present observations."""
+        return self.of_channels(self._obs)
+
+    def by_group(self, array) -> dict:
+        """``{group: array [B, n]}`` of an array [B, N] that is never replaced."""
+        if self._copy:
+            return {name: array[:, group.index].copy() for name, group in self._groups.items()}
+        views = self._views.get(id(array))
+        if views is None:
+            views = {name: array[:, group.index] for name, group in self._groups.items()}
+            if all(isinstance(group.index, slice) for group in self._groups.values()):
+                self._views[id(array)] = views
+        return dict(views)
+
+    def of_channels(self, views) -> dict:
+        """``{group: {channel: array}}`` of such views."""
+        if not self._copy:
+            return {name: dict(channels) for name, channels in views.items()}
+        return {
+            name: {key: array.copy() for key, array in channels.items()}
+            for name, channels in views.items()
+        }
+
+    def infos(self) -> dict:
+        """See ``VectorSimulation.step``."""
+        episodes = self._episodes
+        copied = np.copy if self._copy else np.asarray
+        return {
+            "active": self.by_group(episodes.alive),
+            "ended": copied(episodes.ended),
+            "final_obs": self.of_channels(self._final),
+            "final_active": copied(episodes.final_active),
+            "episode": {
+                "return": self.by_group(episodes.final_returns),
+                "length": copied(episodes.final_length),
+            },
+        }
+
+
+class Sampler:
+    """Draws uniform actions into arrays of its own, laid out like those that are received.
+
+    In every world channel by channel, in a channel agent by agent, entry by entry.
+    """
+
+    def __init__(self, channels, actors):
+        self._channels = channels
+        self._actors = actors
+        self._tables = None
+
+    def sample(self, streams) -> dict:
+        """Draws actions for all agents from the worlds' streams, uint64 [B, 4].
+
+        Returns:
+            ``{group: {channel: array [B, n, *shape]}}``, the same arrays every time.
+
+        Raises:
+            TypeError: A channel is not of integers.
+        """
+        if self._tables is None:
+            views, tables = {}, []
+            for key, (received, layout) in self._channels.actions.items():
+                flat = np.zeros_like(received)
+                tables.append(self._table(key, flat, layout))
+                views[key] = layout.views(flat)
+            self._tables, self._views = tables, self._channels.by_group(views)
+        for table in self._tables:
+            draw_samples(streams, *table)
+        return self._views
+
+    def _table(self, key, flat, layout):
+        actor = self._actors[key]
+        if not all(form.integer for form in actor.forms):
+            raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
+        widths = np.array([form.width for form in actor.forms])
+        low, high = np.zeros((2, len(widths), widths.max()), np.int64)
+        for number, form in enumerate(actor.forms):
+            low[number, : form.width], high[number, : form.width] = form.low, form.high
+        return layout.slots, layout.rows_of, actor.form_of, low, high, widths, flat
 
 
 def _difference(what, where, expected, given):

@@ -6,23 +6,22 @@ import itertools
 import numpy as np
 from gymnasium.spaces import Dict
 
-from abmarl.gridworld.actions import Masks
-from abmarl.gridworld.seeding import seed_of_worlds
+from abmarl.gridworld.actions import Actions, Masks
+from abmarl.gridworld.fields import positive
+from abmarl.gridworld.saving import check_arrays, check_worlds, without_signature
+from abmarl.gridworld.seeding import seed_of, seed_of_worlds, seed_words
 from abmarl.gridworld.state.base import world_numbers
-from abmarl.gridworld.vector.channels import Channels
-from abmarl.gridworld.vector.enemies import Enemies
-from abmarl.gridworld.vector.episodes import Episodes
-from abmarl.gridworld.vector.outputs import Outputs
-from abmarl.gridworld.vector.sampling import Sampler
-from abmarl.gridworld.vector.saving import Savable
-from abmarl.gridworld.vector.shard import Shard
-from abmarl.gridworld.vector.size import check_memory, positive
+from abmarl.gridworld.vector.channels import Channels, Outputs, Sampler
+from abmarl.gridworld.vector.shard import Episodes, Shard
 from abmarl.gridworld.vector.threads import Crew, thread_count
-from abmarl.gridworld.vector.wrapping import Wrappable
+from abmarl.gridworld.vector.wrappers import VectorBase
+from abmarl.resources import check_memory
 from abmarl.sim.agents import is_agent
 
+_PARAMETERS = ("num_envs", "seed", "horizon", "num_threads", "order", "autoreset", "copy")
 
-class VectorSimulation(Enemies, Savable, Wrappable):
+
+class VectorSimulation(VectorBase):
     """B worlds of one simulation, stepped together.
 
     Everything is keyed by group: ``obs[group][channel]`` and ``actions[group][channel]`` are
@@ -46,10 +45,13 @@ class VectorSimulation(Enemies, Savable, Wrappable):
         groups: ``{name: Group}`` of the learning agents.
         store: The arrays of all worlds.
         started: Whether the worlds have been reset, so that their random streams are on the way.
+        loads: How many states were loaded, for those who watch the worlds from step to step.
 
     Raises:
         TypeError, ValueError: A parameter is of the wrong kind or out of its range.
     """
+
+    loads = 0
 
     def __init__(
         self, sim, num_envs, seed=None, horizon=None, num_threads=None, order="fixed",
@@ -74,7 +76,12 @@ class VectorSimulation(Enemies, Savable, Wrappable):
         learners = {
             name: group for name, group in sim.groups.items() if self._learning[group.slots[0]]
         }
-        check_memory(sim, self.num_envs)
+        one = bytes_per_world(sim)
+        check_memory(
+            one * self.num_envs,
+            f"{self.num_envs} worlds need",
+            lambda available: f"num_envs up to {available // one} would fit.",
+        )
         self.store = sim.store.replicate(self.num_envs)
         self.store.seed(self.seed)
         self.episodes = Episodes(self.num_envs, self.store.num_agents)
@@ -220,6 +227,91 @@ class VectorSimulation(Enemies, Savable, Wrappable):
         masks = self._masks.update((shard.sim.actors, shard.low) for shard in self._shards)
         return self._outputs.of_channels(self.channels.by_group(masks))
 
+    def attackable(self, group) -> set:
+        """The encodings that the agents of a group may attack."""
+        encoding = self._group(group).encoding
+        return set().union(*(mapping.get(encoding, ()) for mapping in self._attack_mappings()))
+
+    def attackers(self, group) -> set:
+        """The encodings of the agents that may attack those of a group."""
+        encoding = self._group(group).encoding
+        return {
+            other
+            for mapping in self._attack_mappings()
+            for other, them in mapping.items()
+            if encoding in them
+        }
+
+    def _attack_mappings(self):
+        actors = [one.unwrapped for one in self.sim.actors.values()]
+        return [getattr(one, "attack_mapping", {}) for one in actors]
+
+    def _group(self, name):
+        if name not in self.groups:
+            raise ValueError(f"There is no group {name!r}; the groups are {list(self.groups)}.")
+        return self.groups[name]
+
+    # --- saving ---
+
+    def state_dict(self) -> dict:
+        """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
+        state = {name: array.copy() for name, array in self._arrays().items()}
+        return {"signature": self.store.signature, "seed": seed_words(self.seed), **state}
+
+    def load_state_dict(self, state):
+        """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
+
+        Raises:
+            ValueError: It is of a different simulation, or damaged; nothing has changed.
+        """
+        saved = without_signature(state, self.store)
+        seed = seed_of(saved.pop("seed", None))
+        check_arrays(self._arrays(), saved)
+        check_worlds(self.store, saved)
+        self.seed = seed
+        self._go_back(saved)
+        self.started = True
+        self.loads += 1
+
+    def _go_back(self, saved):
+        """Loads a state that is known to be right."""
+        for name, array in self._arrays().items():
+            array[...] = saved[name]
+        self._touch()
+
+    def _keep(self, worlds):
+        """What some worlds are, for ``_put_back``; all of them where foreign code may reach them.
+
+        A reset of few worlds is cheap that way: what it cannot change is not copied.
+        """
+        if self._guarded or len(worlds) == self.num_envs:
+            return [(array, ..., array.copy()) for array in self._arrays().values()]
+        arrays = [*self.store.state().values(), *self.episodes.arrays().values()]
+        arrays += self.channels.observed_blocks()
+        return [(array, worlds, array.take(worlds, axis=0)) for array in arrays]
+
+    def _put_back(self, kept):
+        """Undoes what has happened since ``_keep``."""
+        for array, worlds, saved in kept:
+            array[worlds] = saved
+        self._touch()
+
+    def _touch(self):
+        for store in (self.store, *(shard.store for shard in self._shards)):
+            store.touch()
+
+    def _arrays(self):
+        arrays = dict(self.store.state())
+        arrays.update({f"episodes.{k}": array for k, array in self.episodes.arrays().items()})
+        for key, (flat, final, _) in self.channels.observations.items():
+            arrays[f"obs.{key}"], arrays[f"final_obs.{key}"] = flat, final
+        return arrays
+
+    def __reduce__(self):
+        # Arrays are shared with the shards: a copy is built anew and gets the state.
+        parameters = {name: getattr(self, name) for name in _PARAMETERS}
+        return _rebuild, (type(self), self.sim, parameters, self.state_dict(), self.started)
+
     def part_of(self, world) -> tuple:
         """Where a world is played: the simulation that holds it, and its number in there.
 
@@ -235,3 +327,48 @@ class VectorSimulation(Enemies, Savable, Wrappable):
             f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
             f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
         )
+
+
+def _rebuild(kind, sim, parameters, state, started):
+    vec = kind(sim, **parameters)
+    vec.load_state_dict(state)
+    vec.started = started
+    return vec
+
+
+def bytes_per_world(sim) -> int:
+    """What one world of a vectorised simulation takes, with its actions and observations."""
+    store = sim.store
+    kept = sum(array.nbytes for array in store.state().values())
+    kept += sum(array.nbytes for array in Episodes(1, store.num_agents).arrays().values())
+    # Each twice: observations run and are final, actions are received and sampled.
+    kept += 2 * _entries(sim.observers)
+    actors = [layer for actor in sim.actors.values() for layer in actor.layers]
+    size = kept + 2 * _entries(actors)
+    turns = Actions(store, {})
+    size += turns.turns.nbytes + turns.num_turns.nbytes
+    for part in (*sim.states, *actors, *sim.observers, *sim.dones):
+        size += _scratch(part)
+    # A reset, and a step that may fail, is made with a copy of the state at hand.
+    return size + kept
+
+
+def _entries(channels) -> int:
+    return sum(part.num_entries * part.dtype.itemsize for part in channels)
+
+
+def _scratch(part) -> int:
+    """Bytes of the arrays [B, N, ...] that a component has beside the store."""
+    store = part.store
+    own = {id(array) for array in store.state().values()}
+    found = []
+    for value in vars(part).values():
+        found.extend(value if isinstance(value, tuple) else (value,))
+    return sum(
+        one.nbytes
+        for one in found
+        if isinstance(one, np.ndarray)
+        and one.ndim > 1
+        and len(one) == store.num_worlds
+        and id(one) not in own
+    )
