@@ -4,7 +4,7 @@ PYTHON ?= python3
 # not taken from the environment: set-up and clean wipe it
 VENV   := .venv
 CORE   := .venv-core
-CORE_TESTS := algs external gridworld managers policies rollout sim trainers \
+CORE_TESTS := external gridworld managers policies rollout sim trainers \
     test_archive_spaces.py test_existing_code.py test_extras.py test_files.py test_packaging.py \
     test_resources.py test_terminal.py
 # how many processes run the tests

@@ -3,8 +3,7 @@
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import FlattenConversion, RavelConversion
 
 WORLDS, AGENTS, SIDE = 1000, 24, 7
 

@@ -15,11 +15,9 @@ from abmarl.examples.foraging import Forager, foragers_and_hunters, foraging
 from abmarl.examples.maze_navigation import (
     MazeNavigationAgent,
     MazeNavigationSim,
-    maze_navigation,
-)
-from abmarl.examples.multi_maze_navigation import (
     MultiMazeNavigationAgent,
     MultiMazeNavigationSim,
+    maze_navigation,
     multi_maze_navigation,
 )
 from abmarl.examples.pacman import GhostAgent, PacmanAgent, PacmanSim, PelletAgent, pacman

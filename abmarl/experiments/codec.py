@@ -7,7 +7,7 @@ from gymnasium import spaces
 
 from abmarl.experiments.execute import ExperimentError
 from abmarl.external.rllib.points import ActionPoints, ObservationPoints, as_floats
-from abmarl.sim.flatten import FlattenConversion
+from abmarl.sim.conversion import FlattenConversion
 
 
 class Codec:

@@ -1,20 +1,80 @@
-"""What all trainers have in common: who acts by which policy, and episodes."""
+"""What all trainers have in common: who acts by which policy, and episodes of what they did."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from abmarl.algs.trajectories import Trajectories
 from abmarl.managers.simulation_manager import SimulationManager
 from abmarl.policies.policy import Policy, require_discrete
-from abmarl.rollout.agent_policies import check_spaces
+from abmarl.rollout.agent_policies import AgentPolicies, check_spaces
+from abmarl.rollout.channels import POINT
+from abmarl.rollout.collect import collect
+from abmarl.rollout.policies import bind_policies, choose_actions
 from abmarl.sim.agents import is_agent
-from abmarl.trainers.vectorised import GroupPlay, is_vectorised
 
 # Observations, actions, rewards and dones of an episode: agent id -> list.
 Episode = tuple[dict[str, list], dict[str, list], dict[str, list], dict[str, list]]
+
+
+@dataclass
+class Trajectories:
+    """K episodes of single agents, one per column, of at most T steps.
+
+    Attributes:
+        observations: int64 [T, K], what was seen before each step.
+        actions: int64 [T, K].
+        rewards: float64 [T, K], what each step brought.
+        lengths: int64 [K], how many steps each episode has; what comes after does not matter.
+    """
+
+    observations: np.ndarray
+    actions: np.ndarray
+    rewards: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        observations: Sequence[Sequence[int]],
+        actions: Sequence[Sequence[int]],
+        rewards: Sequence[Sequence[float]],
+    ) -> "Trajectories":
+        """Make episodes of lists, one list per episode.
+
+        Args:
+            observations: what was seen; the observation after the last step may be there too.
+            actions: actions.
+            rewards: as many as actions.
+
+        Raises:
+            ValueError: the lists do not have as many entries as one another.
+        """
+        lengths = np.array([len(one) for one in actions], np.int64)
+        made = cls(
+            *(np.zeros((lengths.max(initial=0), len(lengths)), kind) for kind in (int, int, float)),
+            lengths,
+        )
+        for k, (seen, done, got) in enumerate(zip(observations, actions, rewards, strict=True)):
+            n = len(done)
+            if len(got) != n or len(seen) not in (n, n + 1):
+                raise ValueError(
+                    f"episode {k} has {len(seen)} observations, {n} actions and {len(got)} "
+                    f"rewards; it must have as many rewards as actions, and one observation more"
+                )
+            made.observations[:n, k] = seen[:n]
+            made.actions[:n, k], made.rewards[:n, k] = done, got
+        return made
+
+    @property
+    def valid(self) -> np.ndarray:
+        """Which entries are steps of the episodes, bool [T, K]."""
+        return np.arange(len(self.rewards))[:, None] < self.lengths
+
+    def __len__(self) -> int:
+        return len(self.lengths)
 
 
 class MultiPolicyTrainer(ABC):
@@ -235,6 +295,68 @@ class SinglePolicyTrainer(MultiPolicyTrainer):
         return self.policies["policy"]
 
 
+class GroupPlay:
+    """The groups of a vectorised simulation, acting by the policies of their agents.
+
+    Args:
+        vec: a vectorised simulation.
+        policies: policy id -> policy.
+        policy_ids: agent id -> policy id.
+
+    Raises:
+        ValueError: a policy has other spaces than the group of its agent.
+    """
+
+    def __init__(
+        self, vec: Any, policies: Mapping[str, Policy], policy_ids: Mapping[str, str]
+    ) -> None:
+        self.vec, self.policies, self.policy_ids = vec, policies, policy_ids
+        self._acting = {
+            name: AgentPolicies([policies[policy_ids[agent_id]] for agent_id in group.agent_ids])
+            for name, group in vec.groups.items()
+        }
+        self._bound = bind_policies(vec, self._acting)
+
+    def compute_actions(self, obs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return actions by group, for the agents that act now."""
+        return choose_actions(self.vec, self._bound, obs, self.vec.infos()["active"])
+
+    def trajectories(self, horizon: int, seed: int | None = None) -> dict[str, Trajectories]:
+        """Step all worlds from a reset on and cut out the first episode of each.
+
+        Args:
+            horizon: how many steps at most.
+            seed: seed of the reset; None goes on with the worlds' random streams.
+
+        Returns:
+            policy id -> the episodes of its agents.
+        """
+        steps = min(horizon, self.vec.horizon or horizon)
+        rollout = collect(self.vec, self._acting, steps, seed=seed, progress=False)
+        if rollout.interrupted:
+            # Ctrl-C ends the training and not only this rollout, of which nothing is learned.
+            raise KeyboardInterrupt
+        last = np.where(rollout.ended.any(axis=0), rollout.ended.argmax(axis=0), steps - 1)
+        before_end = np.arange(len(rollout.ended))[:, None] <= last
+        found: dict[str, list] = {policy_id: [] for policy_id in self.policies}
+        for name, group in rollout.groups.items():
+            lengths = (rollout.active[name] & before_end[:, :, None]).sum(axis=0)
+            columns = (
+                rollout.observations[name][POINT],
+                rollout.actions[name][POINT],
+                rollout.rewards[name],
+            )
+            for agent, agent_id in enumerate(group.ids):
+                mine = [column[:, :, agent] for column in columns]
+                found[self.policy_ids[agent_id]].append((*mine, lengths[:, agent]))
+        return {policy_id: _side_by_side(ones) for policy_id, ones in found.items()}
+
+
+def is_vectorised(sim: Any) -> bool:
+    """Return whether it is a vectorised simulation, wrapped or not."""
+    return hasattr(sim, "groups") and hasattr(sim, "num_envs")
+
+
 def check_horizon(value: Any, name: str = "horizon") -> None:
     """Refuse what is not a number of steps or episodes.
 
@@ -246,3 +368,17 @@ def check_horizon(value: Any, name: str = "horizon") -> None:
         raise TypeError(f"{name} must be an int, got {value!r:.60}")
     if value < 1:
         raise ValueError(f"{name} must be 1 or more, got {value}")
+
+
+def _side_by_side(ones: list[tuple[np.ndarray, ...]]) -> Trajectories:
+    """Return agents by worlds, [T, B] each, as episodes in the order of worlds and agents."""
+    if not ones:
+        return Trajectories.of((), (), ())
+    seen, done, got, lengths = (np.stack(parts, axis=-1) for parts in zip(*ones, strict=True))
+    steps = len(got)
+    return Trajectories(
+        seen.reshape(steps, -1).astype(np.int64),
+        done.reshape(steps, -1).astype(np.int64),
+        got.reshape(steps, -1),
+        lengths.ravel(),
+    )

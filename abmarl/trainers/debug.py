@@ -10,8 +10,7 @@ import numpy as np
 
 from abmarl.policies.policy import Policy, RandomPolicy
 from abmarl.sim.agents import is_agent
-from abmarl.trainers.base import Episode, MultiPolicyTrainer, check_horizon
-from abmarl.trainers.vectorised import is_vectorised
+from abmarl.trainers.base import Episode, MultiPolicyTrainer, check_horizon, is_vectorised
 
 
 class DebugTrainer(MultiPolicyTrainer):
@@ -97,7 +96,7 @@ class DebugTrainer(MultiPolicyTrainer):
 
 
 def event_text(step: int, actions: Mapping[str, Any], output: tuple) -> str:
-    """What a reset or a step was, as text.
+    """Return what a reset or a step was, as text.
 
     Args:
         step: number of the step, 0 for the reset.
@@ -121,7 +120,7 @@ def event_text(step: int, actions: Mapping[str, Any], output: tuple) -> str:
 
 
 def agents_text(episode: Episode) -> str:
-    """An episode as text, agent by agent.
+    """Return an episode as text, agent by agent.
 
     Args:
         episode: observations, actions, rewards and dones by agent id.
@@ -140,7 +139,7 @@ def agents_text(episode: Episode) -> str:
 
 
 def point_text(value: Any) -> str:
-    """A point of a space on one line, with all its numbers and no dtypes."""
+    """Return a point of a space on one line, with all its numbers and no dtypes."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {point_text(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple):

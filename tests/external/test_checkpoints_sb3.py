@@ -26,7 +26,7 @@ from abmarl.external import SB3VecEnv, load_policy
 from abmarl.external.sb3.masks import EntryMasks
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
-from abmarl.sim.multi_discrete import MultiDiscreteConversion
+from abmarl.sim.conversion import MultiDiscreteConversion
 from tests.external.bombs import Bomb
 from tests.external.probes import corridor, skirmish
 

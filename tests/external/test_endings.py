@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from abmarl.managers import AllStepManager
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import RavelConversion
 from abmarl.sim.wrappers import RavelDiscreteWrapper
 from tests.external.probes import REWARDS, strike
 from tests.gridworld.small import WINDOW, act

@@ -12,9 +12,7 @@ from abmarl.examples import shipped, team_battle
 from abmarl.external import SB3VecEnv
 from abmarl.gridworld import GridObservingAgent, MoveActor
 from abmarl.gridworld.actor import ActorBase, SelectiveAttackActor
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.multi_discrete import MultiDiscreteConversion
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import FlattenConversion, MultiDiscreteConversion, RavelConversion
 from tests.external.probes import strike
 from tests.external.sb3_slots import BLUE, RED, STAY, STRIKE, hunted_env, play, striking_env
 from tests.gridworld.small import battle, build, fighter

@@ -9,8 +9,7 @@ from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld import MoveActor, OneTeamRemainingDone
 from abmarl.gridworld.observer import ObserverBase, PositionCenteredEncodingObserver
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import FlattenConversion, RavelConversion
 from abmarl.sim.wrappers import (
     FlattenActionWrapper,
     FlattenWrapper,

@@ -10,7 +10,7 @@ from abmarl.examples import shipped
 from abmarl.gridworld import MoveActor, SmartGridWorldSimulation
 from abmarl.managers import AllStepManager
 from abmarl.sim import ActingAgent, Agent, AgentBasedSimulation, PrincipleAgent, check_simulation
-from abmarl.sim.compliance_rules import difference, why_outside
+from abmarl.sim.compliance import difference, why_outside
 from tests.gridworld.small import battle, build, fighter
 
 

@@ -9,8 +9,7 @@ from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiBinary, MultiDiscr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import FlattenConversion, RavelConversion
 from abmarl.sim.spaces import contains
 from tests.naive.spaces import INTEGERS, flat, nested_spaces, number_of
 

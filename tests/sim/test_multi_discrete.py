@@ -4,8 +4,8 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abmarl.sim.conversion import MultiDiscreteConversion
 from abmarl.sim.layout import SpaceLayout
-from abmarl.sim.multi_discrete import MultiDiscreteConversion
 from tests.naive.spaces import nested_spaces
 
 SPACE = Dict(

@@ -10,7 +10,7 @@ import sys
 _GRID_WORLDS = {
     "comms_blocking": "comms_blocking",
     "maze_navigation": "maze_navigation",
-    "multi_maze_navigation": "multi_maze_navigation",
+    "multi_maze_navigation": "maze_navigation",
     "pacman": "pacman",
     "predator_prey_resources": "predator_prey_resources",
     "reach_the_target": "reach_the_target",

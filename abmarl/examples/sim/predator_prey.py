@@ -5,16 +5,38 @@ the ones here are written down at `PredatorPreySimulation`.
 """
 
 import copy
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from abmarl.examples.sim.base import PlainSimulation
-from abmarl.examples.sim.predator_prey_config import configure
-from abmarl.examples.sim.predator_prey_observations import OBSERVATIONS
+from abmarl.examples.sim.base import PlainSimulation, check_int
 from abmarl.sim.agents import Agent
+
+REWARDS = {
+    "predator": {"kill": 1.0, "attack_missed": -0.1, "move_failed": -0.1, "step": -0.01},
+    "prey": {
+        "harvest": 0.1,
+        "harvest_failed": -0.1,
+        "killed": -1.0,
+        "move_failed": -0.1,
+        "step": -0.01,
+    },
+}
+"""What brings how much; ``harvest`` is for a full harvest_amount, a part of it brings its share."""
+
+RESOURCES = {"coverage": 0.75, "max_value": 1.0, "regrow": 0.04}
+"""Share of the cells that bear resources, how much a cell holds, what comes back per step."""
+
+DEFAULTS = {
+    "region": 10,
+    "max_steps": 200,
+    "observation_mode": "grid",
+    "rewards": REWARDS,
+    "resources": RESOURCES,
+}
 
 
 class PredatorPreyAgent(Agent):
@@ -103,7 +125,7 @@ class PredatorPreySimulation(PlainSimulation):
         self.region, self.max_steps = config["region"], config["max_steps"]
         self._rewards, self._growth = config["rewards"], config["resources"]
         self.max_resource = float(self._growth["max_value"])
-        self._observe = OBSERVATIONS[config["observation_mode"]]
+        self._observe = _OBSERVATIONS[config["observation_mode"]]
         self.agents = {agent.id: copy.copy(agent) for agent in config["agents"]}
         for agent in self.agents.values():
             deed = "attack" if isinstance(agent, Predator) else "harvest"
@@ -121,7 +143,7 @@ class PredatorPreySimulation(PlainSimulation):
 
         Args:
             sim_config: ``agents``, a list or dict of `Predator` and `Prey` with one prey at least;
-                and, where they are not to be the defaults of `predator_prey_config`, ``region``,
+                and, where they are not to be the `DEFAULTS` of this module, ``region``,
                 ``max_steps``, ``observation_mode`` ("grid" or "distance"), ``rewards`` (of
                 "predator" and of "prey") and ``resources``.
 
@@ -129,7 +151,7 @@ class PredatorPreySimulation(PlainSimulation):
             TypeError, ValueError: a key is unknown, or a value is of the wrong kind or out of its
                 range.
         """
-        return cls(configure(sim_config, Predator, Prey))
+        return cls(_configure(sim_config))
 
     def reset(self, seed: Any = None, **kwargs: Any) -> None:
         """Put every agent on a random cell, and let resources grow on a part of the cells.
@@ -230,3 +252,162 @@ class PredatorPreySimulation(PlainSimulation):
             self.reward[prey.id] += rewards["harvest"] * amount / prey.harvest_amount
         else:
             self.reward[prey.id] += rewards["harvest_failed"]
+
+
+class _GridObservation:
+    """The cells around an agent."""
+
+    @staticmethod
+    def spaces(
+        sim: PredatorPreySimulation, agent: PredatorPreyAgent
+    ) -> tuple[dict[str, Box], dict[str, np.ndarray]]:
+        """Return the agent's observation space and its null observation, by channel."""
+        side = (2 * agent.view + 1,) * 2
+        spaces = {"agents": Box(-1, 2, side, int)}
+        return _with_resources(sim, agent, spaces)
+
+    @staticmethod
+    def observe(sim: PredatorPreySimulation, agent: PredatorPreyAgent) -> dict[str, np.ndarray]:
+        """Return what the agent sees, by channel."""
+        values = np.zeros((sim.region, sim.region), int)
+        for other in sim.agents.values():
+            if other is not agent and other.active:
+                cell = tuple(other.position)
+                values[cell] = max(values[cell], other.value)
+        return _seen_resources(sim, agent, {"agents": _window(values, agent)})
+
+
+class _DistanceObservation:
+    """Where the others are, relative to an agent."""
+
+    @staticmethod
+    def spaces(
+        sim: PredatorPreySimulation, agent: PredatorPreyAgent
+    ) -> tuple[dict[str, Box], dict[str, np.ndarray]]:
+        """Return the agent's observation space and its null observation, by channel."""
+        highest = np.tile([agent.view, agent.view, 2], (len(sim.agents) - 1, 1))
+        lowest = highest * np.array([-1, -1, 0])
+        spaces = {
+            "position": Box(0, sim.region - 1, (2,), int),
+            "others": Box(lowest, highest, dtype=int),
+        }
+        return _with_resources(sim, agent, spaces)
+
+    @staticmethod
+    def observe(sim: PredatorPreySimulation, agent: PredatorPreyAgent) -> dict[str, np.ndarray]:
+        """Return what the agent sees, by channel."""
+        others = [other for other in sim.agents.values() if other is not agent]
+        seen = np.zeros((len(others), 3), int)
+        for row, other in enumerate(others):
+            offset = other.position - agent.position
+            if other.active and np.abs(offset).max() <= agent.view:
+                seen[row] = *offset, other.value
+        found = {"position": agent.position.astype(int), "others": seen}
+        return _seen_resources(sim, agent, found)
+
+
+def _with_resources(sim: Any, agent: Any, spaces: dict) -> tuple[dict, dict]:
+    if isinstance(agent, Prey):
+        side = (2 * agent.view + 1,) * 2
+        spaces["resources"] = Box(-1, sim.max_resource, side, float)
+    return spaces, {key: np.zeros(space.shape, space.dtype) for key, space in spaces.items()}
+
+
+def _seen_resources(sim: Any, agent: Any, found: dict) -> dict[str, np.ndarray]:
+    if isinstance(agent, Prey):
+        found["resources"] = _window(sim.resources, agent)
+    return found
+
+
+def _window(values: np.ndarray, agent: Any) -> np.ndarray:
+    """Return the cells around an agent, -1 outside of the region."""
+    view = agent.view
+    padded = np.pad(values, view, constant_values=-1)
+    row, col = agent.position
+    return padded[row : row + 2 * view + 1, col : col + 2 * view + 1].copy()
+
+
+_OBSERVATIONS = {"grid": _GridObservation, "distance": _DistanceObservation}
+
+
+def _configure(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a whole configuration, with copies of the agents that have all their parameters.
+
+    Args:
+        given: what differs from the defaults.
+
+    Raises:
+        TypeError, ValueError: a key is unknown, or a value is of the wrong kind or out of range.
+    """
+    config = _merged("sim_config", {**DEFAULTS, "agents": None}, given)
+    check_int("region", config["region"], 1)
+    check_int("max_steps", config["max_steps"], 1)
+    if config["observation_mode"] not in _OBSERVATIONS:
+        raise ValueError(
+            f"observation_mode must be one of {', '.join(map(repr, _OBSERVATIONS))}, "
+            f"got {config['observation_mode']!r:.60}"
+        )
+    for name, least, most in (("coverage", 0, 1), ("max_value", 0, None), ("regrow", 0, None)):
+        _check_number(f"resources[{name!r}]", config["resources"][name], least, most)
+    config["agents"] = _agents(config["agents"], config["region"])
+    return config
+
+
+def _agents(given: Any, region: int) -> list[Any]:
+    agents = list(given.values()) if isinstance(given, Mapping) else given
+    if not isinstance(agents, list | tuple):
+        raise TypeError(f"agents must be a list or dict of Predator and Prey, got {agents!r:.60}")
+    made = []
+    for agent in agents:
+        if not isinstance(agent, Predator | Prey):
+            raise TypeError(f"agents must be Predator or Prey, got {type(agent).__name__}")
+        if agent.id in {one.id for one in made}:
+            raise ValueError(f"there are two agents with the id {agent.id!r}")
+        agent = copy.copy(agent)
+        defaults = {"move": 1, "view": region - 1, "attack": 1, "harvest_amount": 0.1}
+        for name, default in defaults.items():
+            if getattr(agent, name, default) is None:
+                setattr(agent, name, default)
+        for name in ("move", "view", "attack"):
+            check_int(f"{name} of agent {agent.id!r}", getattr(agent, name, 0), 0)
+        amount = getattr(agent, "harvest_amount", 1)
+        _check_number(f"harvest_amount of agent {agent.id!r}", amount, 0)
+        if not amount:
+            raise ValueError(f"harvest_amount of agent {agent.id!r} must be more than 0")
+        made.append(agent)
+    if not any(isinstance(agent, Prey) for agent in made):
+        raise ValueError("agents must hold one Prey at least: without prey nothing happens")
+    return made
+
+
+def _merged(name: str, defaults: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """Return the defaults with what is given put in their place, one level after the other."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict, got {given!r:.60}")
+    for key in given:
+        if key not in defaults:
+            close = difflib.get_close_matches(str(key), defaults, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ValueError(
+                f"{name} has no key {key!r}{hint}; there are {', '.join(map(repr, defaults))}"
+            )
+    found = {}
+    for key, default in defaults.items():
+        value = given.get(key, default)
+        if isinstance(default, Mapping):
+            value = _merged(f"{name}[{key!r}]", default, value)
+        elif isinstance(default, float):
+            _check_number(f"{name}[{key!r}]", value)
+        found[key] = value
+    return found
+
+
+def _check_number(name: str, value: Any, least: Any = None, most: Any = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} must be a number, got {value!r:.60}")
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    if least is not None and value < least:
+        raise ValueError(f"{name} must be {least} or more, got {value}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be {most} or less, got {value}")

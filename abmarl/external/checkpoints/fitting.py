@@ -6,10 +6,12 @@ from typing import Any
 from gymnasium import spaces
 
 from abmarl.external.checkpoints.described import DescribedSpace
-from abmarl.sim.conversion import Conversion
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.multi_discrete import MultiDiscreteConversion
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import (
+    Conversion,
+    FlattenConversion,
+    MultiDiscreteConversion,
+    RavelConversion,
+)
 
 # How points of a group are made points of a checkpoint, in the order in which it is tried.
 CONVERSIONS: dict[str, Callable[[spaces.Space, str], Conversion]] = {

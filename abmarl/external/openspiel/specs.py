@@ -6,7 +6,7 @@ from typing import Any
 from gymnasium.spaces import Discrete
 
 from abmarl.sim.agent_based_simulation import PrincipleAgent
-from abmarl.sim.joint_masks import MOST_CHOICES
+from abmarl.sim.conversion import MOST_CHOICES
 
 
 def check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:

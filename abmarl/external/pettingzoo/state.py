@@ -9,7 +9,7 @@ from gymnasium import spaces
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.store import SHOWN
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
-from abmarl.sim.flatten import FlattenConversion
+from abmarl.sim.conversion import FlattenConversion
 
 
 def global_state(sim: AgentBasedSimulation, observation_spaces: Mapping[str, Any]):

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.sim.flatten import FlattenConversion
+from abmarl.sim.conversion import FlattenConversion, RavelConversion
 from abmarl.sim.layout import SpaceLayout
-from abmarl.sim.ravel import RavelConversion
 
 # Beyond, a choice among all joint actions is one entry of the network's output too many; the
 # entries of the action are chosen independently then.

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.sim.joint_masks import is_by_entry
+from abmarl.sim.conversion import RavelConversion, is_by_entry
 from abmarl.sim.layout import Leaf, SpaceLayout
-from abmarl.sim.ravel import RavelConversion
 
 
 def masks_for(vec: Any, group: str) -> "JointMasks | EntryMasks | None":

@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 
 from abmarl.gridworld.vector.wrappers import ConvertedSimulation
-from abmarl.sim.multi_discrete import MultiDiscreteConversion
+from abmarl.sim.conversion import MultiDiscreteConversion
 
 ACTIONS = ("discrete", "multi_discrete")
 OBSERVATIONS = ("flat", "dict")

@@ -12,12 +12,10 @@ from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.kernels.spaces import blank_rows
-from abmarl.sim.covers import MASK, check_covers
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.joint_masks import joint_masks
+from abmarl.sim.conversion import FlattenConversion, RavelConversion, joint_masks
 from abmarl.sim.layout import SpaceLayout
-from abmarl.sim.ravel import RavelConversion
 from abmarl.sim.spaces import is_given
+from abmarl.sim.wrappers.super_agent_wrapper import MASK, check_covers
 
 
 class VectorBase(Renderable):

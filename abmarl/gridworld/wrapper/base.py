@@ -9,7 +9,7 @@ from abmarl.gridworld.registry import find_component, make_component
 from abmarl.gridworld.wrapper.codes import CodeTables
 from abmarl.kernels.codes import code_masks, decode_actions
 from abmarl.kernels.program import Call
-from abmarl.sim.joint_masks import MOST_CHOICES, is_by_entry
+from abmarl.sim.conversion import MOST_CHOICES, is_by_entry
 
 
 class ActorWrapper(ActorBase):

@@ -3,7 +3,7 @@
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from abmarl.sim.ravel import RavelConversion
+from abmarl.sim.conversion import RavelConversion
 
 _MOST_POINTS = np.iinfo(np.int64).max
 

@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
-from abmarl.sim.flatten import FlattenConversion
-from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
+from abmarl.sim.conversion import FlattenConversion
+from abmarl.sim.wrappers.sar_wrapper import ConversionWrapper
 
 
 class FlattenWrapper(ConversionWrapper):

@@ -5,9 +5,8 @@ from typing import Any
 from gymnasium.spaces import Discrete
 
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
-from abmarl.sim.joint_masks import MOST_CHOICES, is_flattened, joint_masks
-from abmarl.sim.ravel import RavelConversion
-from abmarl.sim.wrappers.conversion_wrapper import ConversionWrapper
+from abmarl.sim.conversion import MOST_CHOICES, RavelConversion, is_flattened, joint_masks
+from abmarl.sim.wrappers.sar_wrapper import ConversionWrapper
 
 
 class RavelDiscreteWrapper(ConversionWrapper):

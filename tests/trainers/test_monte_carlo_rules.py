@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abmarl.algs import Trajectories, discounted_returns, first_visit_update, off_policy_update
+from abmarl.trainers import Trajectories, discounted_returns, first_visit_update, off_policy_update
 
 
 def test_returns_by_hand():
