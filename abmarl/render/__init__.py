@@ -14,7 +14,7 @@ _HOME = {
     "draw": "drawing.surface",
     "frame": "drawing.surface",
     "picture_size": "drawing.layout",
-    "Picture": "picture",
+    "Picture": "still",
     "FrameWriter": "films.frames",
     "Recorder": "recorder",
     "show": "modes",

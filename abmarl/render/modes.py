@@ -121,7 +121,7 @@ def picture_of(sim: Any, world: int = 0, size: tuple[int, int] | None = None) ->
 
 def picture(sim: Any, world: int = 0, size: tuple[int, int] | None = None) -> Any:
     """Return what ``sim.show()`` does: a ``Picture`` of the present state."""
-    from abmarl.render.picture import Picture
+    from abmarl.render.still import Picture
 
     return Picture(picture_of(sim, world, size))
 
