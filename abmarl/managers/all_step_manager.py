@@ -48,7 +48,7 @@ class AllStepManager(SimulationManager):
         self._running = True
         return dict(zip(live, map(sim.get_obs, live), strict=True))
 
-    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> Output:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
         """Let agents act and report all that were not done before.
 
         Args:

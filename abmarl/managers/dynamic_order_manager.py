@@ -53,7 +53,7 @@ class DynamicOrderManager(SimulationManager):
         self._running = True
         return {agent_id: sim.get_obs(agent_id) for agent_id in self._may_act}
 
-    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> Output:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
         """Let the agents act whose turn it is, and report those that the simulation names next.
 
         Args:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from abmarl.sim.agent_based_simulation import AgentBasedSimulation, PrincipleAgent, is_agent
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
 
 # Observations, rewards, dones and infos by agent id.
 Output = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
@@ -36,7 +36,7 @@ class SimulationManager(ABC):
         self._done: set[str] = set()
 
     @property
-    def agents(self) -> dict[str, PrincipleAgent]:
+    def agents(self) -> dict[str, Any]:
         """The agents of the simulation, those that do not learn included."""
         return self.sim.agents
 
@@ -61,7 +61,7 @@ class SimulationManager(ABC):
         """
 
     @abstractmethod
-    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> Output:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
         """Go one step forward.
 
         Args:

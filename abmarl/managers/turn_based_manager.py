@@ -56,7 +56,7 @@ class TurnBasedManager(SimulationManager):
         agent_id = self._take_turn()
         return {agent_id: self.sim.get_obs(agent_id)}
 
-    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> Output:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> Output:
         """Let the agent whose turn it is act and report the next one.
 
         Args:

@@ -1,7 +1,7 @@
 """The interface of every simulation: agents, reset and step, and getters for what came of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ class AgentBasedSimulation(ABC):
     """
 
     @property
-    def agents(self) -> dict[str, PrincipleAgent]:
+    def agents(self) -> dict[str, Any]:
         """The agents by id. A bad dict is refused and the old one stays."""
         try:
             return self._agents
@@ -29,7 +29,7 @@ class AgentBasedSimulation(ABC):
             ) from None
 
     @agents.setter
-    def agents(self, value: dict[str, PrincipleAgent]) -> None:
+    def agents(self, value: dict[str, Any]) -> None:
         _check_agents(value)
         self._agents = value
 
@@ -90,7 +90,7 @@ class AgentBasedSimulation(ABC):
         """
 
     @abstractmethod
-    def step(self, action_dict: Mapping[str, Any], **kwargs: Any) -> None:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> None:
         """Go one step forward.
 
         Args:
@@ -167,7 +167,7 @@ class DynamicOrderSimulation(AgentBasedSimulation):
 
 
 def next_agents(value: Any, agents: dict[str, Any]) -> list[str]:
-    """Who acts next as a list of ids, each once.
+    """Return who acts next as a list of ids, each once.
 
     Args:
         value: an id or several; a set is brought into the order of `agents`, so that the order
@@ -179,7 +179,7 @@ def next_agents(value: Any, agents: dict[str, Any]) -> list[str]:
         ValueError: one of them is not in the simulation.
     """
     given = [value] if isinstance(value, str) else value
-    ids = list(given) if isinstance(given, Iterable) else [None]
+    ids: list[Any] = list(given) if isinstance(given, Iterable) else [None]
     if not all(isinstance(agent_id, str) for agent_id in ids):
         raise TypeError(f"next_agent must be an agent's id or several, got {value!r:.200}")
     for agent_id in ids:

@@ -53,8 +53,8 @@ class PrincipleAgent:
             self._ignored = tuple(kwargs)
 
     @property
-    def id(self) -> str | None:
-        """The agent's name, a str. Leave it alone once the agent is in a set or a simulation."""
+    def id(self) -> str:
+        """The agent's name; not to be changed once the agent is in a set or a simulation."""
         return self._id
 
     @id.setter
@@ -68,7 +68,7 @@ class PrincipleAgent:
             raise ValueError(
                 "an agent's id cannot be '__all__': managers report the end of an episode under it"
             )
-        self._id = value
+        self._id: Any = value
 
     @property
     def seed(self) -> int | None:
@@ -161,7 +161,7 @@ class PrincipleAgent:
         return f"{type(self).__name__}(id={self.id!r})"
 
     def _compared(self) -> dict[str, Any]:
-        """The attributes that equality looks at; a class that keeps some elsewhere adds them."""
+        """Return what equality looks at; a class that keeps attributes elsewhere adds them."""
         return {name: value for name, value in vars(self).items() if name not in self._uncompared}
 
     def _accepted_space(self, name: str, value: Any) -> Any:
@@ -207,7 +207,7 @@ class ActingAgent(PrincipleAgent):
         **kwargs: for the other classes of the agent.
     """
 
-    required_parameters = ("action_space",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("action_space",)
 
     def __init__(self, action_space: Any = None, null_action: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -244,7 +244,7 @@ class ObservingAgent(PrincipleAgent):
         **kwargs: for the other classes of the agent.
     """
 
-    required_parameters = ("observation_space",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("observation_space",)
 
     def __init__(
         self, observation_space: Any = None, null_observation: Any = None, **kwargs: Any

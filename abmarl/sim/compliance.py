@@ -124,7 +124,7 @@ class Finding:
             self.refuse(reason)
         return obs
 
-    def reward(self, agent_id: str) -> float:
+    def reward(self, agent_id: str) -> Any:
         """Return the agent's reward, checked to be a finite number that is 0 when read again."""
         what = f"get_reward({agent_id!r})"
         reward = self.call(what, self.sim.get_reward, agent_id)
@@ -228,7 +228,7 @@ class _Play:
             reset.
         """
         spaces = seeded_spaces(self.sim, self.learning, self.seed)
-        record = [(None, self.start(first=True))]
+        record: list[tuple] = [(None, self.start(first=True))]
         turn = 0
         for number in range(num_steps):
             live = self.next_agents()
@@ -303,7 +303,7 @@ class _Play:
             finding.refuse("step changes the dict of actions that it is given; copy it first")
         if list(self.sim.agents) != self.ids:
             finding.refuse("the ids of the agents have changed; let agents be inactive instead")
-        found = {
+        found: dict[str, Any] = {
             "observations": self.look(live),
             "rewards": {agent_id: finding.reward(agent_id) for agent_id in live},
             "dones": {agent_id: finding.done(agent_id) for agent_id in self.learning},
@@ -372,8 +372,9 @@ def check_vectorised(finding: Finding, learning: list[str], num_steps: int, seed
     Raises:
         ValueError: they differ.
     """
+    sim: Any = finding.sim
     try:
-        vec = finding.sim.vectorize(_WORLDS, seed=seed, copy=True)
+        vec = sim.vectorize(_WORLDS, seed=seed, copy=True)
     except TypeError:
         return 0  # written for single worlds, which is nothing wrong
     except AttributeError as error:

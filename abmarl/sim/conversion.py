@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.spaces import Space
 
 from abmarl.kernels.spaces import (
     first_outside,
@@ -45,7 +44,7 @@ class Conversion(ABC):
         target: the simpler space.
     """
 
-    target: Space
+    target: Any
 
     def __init__(self, space: Any, name: str = "space") -> None:
         self.layout = SpaceLayout(space, name)
@@ -135,9 +134,9 @@ class Conversion(ABC):
         self.restore_into(values, out)
         return out
 
-    @abstractmethod
     def empty(self, lead: tuple[int, ...]) -> np.ndarray:
-        """An uninitialised array for a batch of points of the target."""
+        """Return an uninitialised array for a batch of points of the target."""
+        return np.empty((*lead, *self.target.shape), self.target.dtype)
 
     @abstractmethod
     def convert_into(self, points: Any, out: np.ndarray) -> int:
@@ -149,7 +148,7 @@ class Conversion(ABC):
 
     @abstractmethod
     def outside(self, values: np.ndarray) -> int:
-        """The number of the first point that does not lie in the target, -1 when all do.
+        """Return the number of the first point that does not lie in the target, -1 when all do.
 
         Raises:
             TypeError: the values are not of the target's kind.
@@ -204,9 +203,6 @@ class RavelConversion(Conversion):
     def weights(self) -> np.ndarray:
         """int64 [width]: how much one of each entry counts."""
         return self._weights[1:]
-
-    def empty(self, lead: tuple[int, ...]) -> np.ndarray:
-        return np.empty(lead, np.int64)
 
     def convert_into(self, points: Any, out: np.ndarray) -> int:
         flat = out.reshape(-1)
@@ -280,9 +276,6 @@ class MultiDiscreteConversion(Conversion):
             raise ValueError(f"{name} is {self.source!r:.200}, in which there is nothing to choose")
         self.target = spaces.MultiDiscrete(self.layout.high - self.layout.low + 1)
 
-    def empty(self, lead: tuple[int, ...]) -> np.ndarray:
-        return np.empty((*lead, self.layout.width), np.int64)
-
     def convert_into(self, points: Any, out: np.ndarray) -> int:
         flat = out.reshape(-1, self.layout.width)
         for leaf, values in self.layout.rows(points):
@@ -344,15 +337,12 @@ class FlattenConversion(Conversion):
         self._blocks = np.array(blocks, np.int64).reshape(-1, 5)
         # Numbered from the first entry of the leaf, for batches, which come leaf by leaf.
         self._leaf_blocks = [block[None] * (0, 1, 1, 1, 1) for block in self._blocks]
-        kind = np.dtype(dtype) if self.layout.integer else self._float_dtype()
+        kind: Any = np.dtype(dtype) if self.layout.integer else self._float_dtype()
         self.target = spaces.Box(_joined(low, kind), _joined(high, kind), dtype=kind)
         sides = self.target.low, self.target.high
         self._bounds = [side.astype(self.layout.dtype) for side in sides]
         widths = [len(part) for part in low]
         self._integral = np.repeat([leaf.integer for leaf in self.layout.leaves], widths)
-
-    def empty(self, lead: tuple[int, ...]) -> np.ndarray:
-        return np.empty((*lead, self.width), self.target.dtype)
 
     def convert_into(self, points: Any, out: np.ndarray) -> int:
         flat = out.reshape(-1, self.width)
@@ -384,13 +374,13 @@ class FlattenConversion(Conversion):
         unflatten_rows(flat, self._blocks, self.layout.low, self.layout.high, row)
 
     def _rounded(self, flat: np.ndarray) -> np.ndarray:
-        """Flat points with whole numbers where the entries are integers."""
+        """Return flat points with whole numbers where the entries are integers."""
         if self.layout.integer or not self._integral.any():
             return flat
         return np.where(self._integral, np.rint(flat), flat)
 
     def _float_dtype(self) -> np.dtype:
-        """That of the floats in the space, or float64 where it would not hold the integers."""
+        """Return the dtype of the floats, or float64 where that would not hold the integers."""
         leaves = self.layout.leaves
         found = np.result_type(*{leaf.space.dtype for leaf in leaves if not leaf.integer})
         bounds = [(leaf.low, leaf.high) for leaf in leaves if leaf.integer and leaf.bounded]
@@ -401,7 +391,7 @@ class FlattenConversion(Conversion):
 
 
 def _flat_bounds(leaf: Leaf, one_hot: bool, name: str) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Bounds of the flat entries of a leaf, number of one-hot entries (0: not one-hot), shift."""
+    """Return bounds of the flat entries of a leaf, its number of one-hot entries or 0, shift."""
     low, high = leaf.low, leaf.high
     if isinstance(leaf.space, spaces.Discrete):
         size, shift = int(leaf.space.n), int(leaf.space.start)
@@ -423,7 +413,7 @@ def _joined(parts: list[np.ndarray], dtype: np.dtype) -> np.ndarray:
 
 
 def is_by_entry(mask_shape: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether action masks of a channel speak of its entries one by one.
+    """Return whether action masks of a channel speak of its entries one by one.
 
     They have the shape of an entry, with the options of each number behind it; other masks have a
     value per choice of the whole entry.
@@ -432,14 +422,14 @@ def is_by_entry(mask_shape: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def is_flattened(conversion: RavelConversion, masks: Any) -> bool:
-    """Whether masks speak of channels that the actions, one flat array, no longer have."""
+    """Return whether masks speak of channels that the actions, one flat array, no longer have."""
     return isinstance(masks, Mapping) and any(not leaf.path for leaf in conversion.layout.leaves)
 
 
 def joint_masks(
     conversion: RavelConversion, masks: Any, lead: tuple[int, ...], whose: str
 ) -> np.ndarray:
-    """Masks of ravelled actions, of the masks of their channels.
+    """Return masks of ravelled actions, made of the masks of their channels.
 
     Args:
         conversion: how the actions are ravelled.
@@ -479,7 +469,7 @@ def joint_masks(
 
 
 def _at(masks: Any, path: tuple[Any, ...]) -> np.ndarray | None:
-    """The mask of a channel, None when it has none."""
+    """Return the mask of a channel, None when it has none."""
     for key in path:
         if not isinstance(masks, Mapping) or key not in masks:
             return None

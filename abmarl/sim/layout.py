@@ -52,7 +52,7 @@ class Leaf:
         return "".join(f"[{key!r}]" for key in self.path)
 
     def value(self, points: Any) -> Any:
-        """What lies at the leaf in a (nested) point or batch of points."""
+        """Return what lies at the leaf in a (nested) point or batch of points."""
         for key in self.path:
             points = points[key]
         return points
@@ -88,7 +88,7 @@ class SpaceLayout:
         self.high = self._joined([leaf.high for leaf in self.leaves])
 
     def read(self, point: Any) -> np.ndarray:
-        """The entries of a point that lies in the space, ``[1, width]``."""
+        """Return the entries of a point that lies in the space, ``[1, width]``."""
         row = np.empty((1, self.width), self.dtype)
         for leaf in self.leaves:
             value = leaf.value(point)
@@ -99,17 +99,17 @@ class SpaceLayout:
         return row
 
     def point(self, row: np.ndarray) -> Any:
-        """The point with the given entries ``[width]``, with the types that the space holds."""
+        """Return the point with the entries ``[width]``, with the types that the space holds."""
         return self._assemble(iter(self.leaves), lambda leaf: _value(leaf, row))
 
     def empty(self, lead: tuple[int, ...]) -> Any:
-        """Uninitialised arrays ``[*lead, *shape]`` for a batch of points, nested as the space."""
+        """Return uninitialised arrays ``[*lead, *shape]`` for a batch, nested as the space."""
         return self._assemble(
             iter(self.leaves), lambda leaf: np.empty((*lead, *leaf.shape), leaf.space.dtype)
         )
 
     def lead(self, points: Any) -> tuple[int, ...]:
-        """The dimensions of a batch that come before those of the space."""
+        """Return the dimensions of a batch that come before those of the space."""
         if not self.leaves:
             return ()
         leaf = self.leaves[0]
@@ -125,7 +125,7 @@ class SpaceLayout:
         )
 
     def rows(self, points: Any) -> Iterator[tuple[Leaf, np.ndarray]]:
-        """Every leaf with its part of a batch as an array ``[M, leaf.width]``, a view if possible.
+        """Yield every leaf with its part of a batch, ``[M, leaf.width]``, a view if possible.
 
         Args:
             points: arrays ``[*lead, *shape]``, nested as the space.
@@ -150,11 +150,11 @@ class SpaceLayout:
                 array = array.view(np.int64)
             yield leaf, array.reshape(count, leaf.width)
 
-    def _collect(self, space: Space, path: tuple[Any, ...], name: str) -> None:
+    def _collect(self, space: Any, path: tuple[Any, ...], name: str) -> None:
         if isinstance(space, (spaces.Dict, spaces.Tuple)):
-            keys = space.spaces if isinstance(space, spaces.Dict) else range(len(space.spaces))
-            for key in keys:
-                self._collect(space.spaces[key], (*path, key), f"{name}[{key!r}]")
+            parts: Any = space.spaces
+            for key in parts if isinstance(parts, dict) else range(len(parts)):
+                self._collect(parts[key], (*path, key), f"{name}[{key!r}]")
             return
         low, high, bounded = _bounds(space, name)
         stop = self.width + low.size
@@ -179,9 +179,11 @@ def _value(leaf: Leaf, row: np.ndarray) -> Any:
     return row[leaf.start : leaf.stop].reshape(leaf.shape).astype(leaf.space.dtype)
 
 
-def _bounds(space: Space, name: str) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Flat bounds of a space that is not nested, and whether they were all given."""
+def _bounds(space: Any, name: str) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return flat bounds of a space that is not nested, and whether they were all given."""
     bounded = True
+    low: Any
+    high: Any
     if isinstance(space, spaces.Discrete):
         low, high = [int(space.start)], [int(space.start) + int(space.n) - 1]
     elif isinstance(space, spaces.MultiBinary):
@@ -192,7 +194,7 @@ def _bounds(space: Space, name: str) -> tuple[np.ndarray, np.ndarray, bool]:
     elif isinstance(space, spaces.Box):
         low, high = space.low, space.high
         bounded = bool(space.bounded_below.all() and space.bounded_above.all())
-        if space.dtype.kind == "f":
+        if low.dtype.kind == "f":
             low, high = low.astype(np.float64), high.astype(np.float64)
     else:
         raise TypeError(

@@ -130,7 +130,7 @@ def known_to_contain(space: Space, point: Any) -> bool:
 _known: dict[tuple[int, int], tuple[Space, np.ndarray]] = {}
 
 
-def _array_lies_in(space: Space, point: Any) -> bool:
+def _array_lies_in(space: Any, point: Any) -> bool:
     try:
         array = np.asarray(point)
     except ValueError:  # rows of different lengths

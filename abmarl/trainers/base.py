@@ -53,10 +53,8 @@ class Trajectories:
             ValueError: the lists do not have as many entries as one another.
         """
         lengths = np.array([len(one) for one in actions], np.int64)
-        made = cls(
-            *(np.zeros((lengths.max(initial=0), len(lengths)), kind) for kind in (int, int, float)),
-            lengths,
-        )
+        shape = lengths.max(initial=0), len(lengths)
+        made = cls(np.zeros(shape, int), np.zeros(shape, int), np.zeros(shape), lengths)
         for k, (seen, done, got) in enumerate(zip(observations, actions, rewards, strict=True)):
             n = len(done)
             if len(got) != n or len(seen) not in (n, n + 1):
@@ -86,7 +84,9 @@ class MultiPolicyTrainer(ABC):
         policy_mapping_fn: function of an agent's id that returns the id of its policy.
 
     Attributes:
-        sim, policies, policy_mapping_fn: as given.
+        sim: as given.
+        policies: as given.
+        policy_mapping_fn: as given.
 
     Raises:
         TypeError: one of the arguments is of the wrong kind.
@@ -193,7 +193,9 @@ class MultiPolicyTrainer(ABC):
         for policy in self.policies.values():
             policy.reset()
         observations = {agent_id: [one] for agent_id, one in obs.items()}
-        actions, rewards, dones = ({agent_id: [] for agent_id in obs} for _ in range(3))
+        actions: dict[str, list] = {agent_id: [] for agent_id in obs}
+        rewards: dict[str, list] = {agent_id: [] for agent_id in obs}
+        dones: dict[str, list] = {agent_id: [] for agent_id in obs}
         if log is not None:
             log(0, {}, (obs, {}, {}, {}))
         for step in range(1, horizon + 1):
@@ -317,7 +319,7 @@ class GroupPlay:
         }
         self._bound = bind_policies(vec, self._acting)
 
-    def compute_actions(self, obs: Mapping[str, Any]) -> dict[str, Any]:
+    def compute_actions(self, obs: Any) -> dict[str, Any]:
         """Return actions by group, for the agents that act now."""
         return choose_actions(self.vec, self._bound, obs, self.vec.infos()["active"])
 

@@ -50,8 +50,9 @@ class DebugTrainer(MultiPolicyTrainer):
             )
         if (policies is None) != (policy_mapping_fn is None):
             raise ValueError("policies and policy_mapping_fn belong together: give both or none")
-        if policies is None and hasattr(sim, "agents"):
-            policies, policy_mapping_fn = _random_policies(sim.agents, seed), _itself
+        if policies is None or policy_mapping_fn is None:
+            agents = getattr(sim, "agents", {})
+            policies, policy_mapping_fn = _random_policies(agents, seed), _itself
         super().__init__(sim, policies, policy_mapping_fn)
         if output_dir is None:
             stamp = time.strftime("%Y-%m-%d_%H-%M-%S")

@@ -42,8 +42,8 @@ class MonteCarloTrainer(SinglePolicyTrainer):
             policy.observation_space,
             policy.q_table if isinstance(policy, QTablePolicy) else None,
         )
-        self.visits: np.ndarray | None = None
-        self.weights: np.ndarray | None = None
+        self.visits: Any = None
+        self.weights: Any = None
 
     def train(
         self,
@@ -111,14 +111,14 @@ class MonteCarloTrainer(SinglePolicyTrainer):
             self.visits = np.zeros(shape, np.int64)
 
     def _learn_on_policy(self, episodes: Trajectories, gamma: float) -> None:
-        first_visit_update(self.policy.q_table, self.visits, self._placed(episodes), gamma)
+        policy: Any = self.policy
+        first_visit_update(policy.q_table, self.visits, self._placed(episodes), gamma)
 
     def _learn_off_policy(self, episodes: Trajectories, gamma: float) -> None:
+        policy: Any = self.policy
         valid = episodes.valid
         chances = np.ones(valid.shape)
-        chances[valid] = self.policy.probability(
-            episodes.observations[valid], episodes.actions[valid]
-        )
+        chances[valid] = policy.probability(episodes.observations[valid], episodes.actions[valid])
         off_policy_update(
             self.target_policy.q_table, self.weights, self._placed(episodes), chances, gamma
         )

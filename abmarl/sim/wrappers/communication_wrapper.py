@@ -34,7 +34,7 @@ class CommunicationHandshakeWrapper(Wrapper):
 
     def __init__(self, sim: AgentBasedSimulation) -> None:
         super().__init__(sim)
-        self._fuse = getattr(sim, "fuse_observations", None)
+        self._fuse: Any = getattr(sim, "fuse_observations", None)
         if not callable(self._fuse):
             raise TypeError(
                 f"{type(sim).__name__} cannot fuse observations; give it a method "

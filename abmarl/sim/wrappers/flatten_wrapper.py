@@ -44,7 +44,7 @@ class FlattenWrapper(ConversionWrapper):
         return {} if self.converts_actions else super().action_masks()
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
-        """Many worlds of the inner simulation at once, flattened in the same way."""
+        """Return many worlds of the inner simulation at once, flattened in the same way."""
         inner = self.sim.vectorize(num_envs, **kwargs)
         return inner.flatten(self.converts_actions, self.converts_observations, self.one_hot)
 

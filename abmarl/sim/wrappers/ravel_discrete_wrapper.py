@@ -46,7 +46,7 @@ class RavelDiscreteWrapper(ConversionWrapper):
         }
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
-        """Many worlds of the inner simulation at once, ravelled in the same way."""
+        """Return many worlds of the inner simulation at once, ravelled in the same way."""
         inner = self.sim.vectorize(num_envs, **kwargs)
         return inner.ravel(self.converts_actions, self.converts_observations)
 

@@ -106,10 +106,12 @@ class ConversionWrapper(SARWrapper):
 
     Args:
         sim: the simulation to wrap.
-        actions, observations: whether these are converted.
+        actions: whether these are converted.
+        observations: likewise.
 
     Attributes:
-        converts_actions, converts_observations: the same.
+        converts_actions: as given.
+        converts_observations: as given.
 
     Raises:
         TypeError: `actions` or `observations` is no bool, or as below.
@@ -124,8 +126,8 @@ class ConversionWrapper(SARWrapper):
             if not isinstance(value, bool):
                 raise TypeError(f"{name} must be True or False, got {value!r:.60}")
         self.converts_actions, self.converts_observations = actions, observations
-        self._actions: dict[str, Conversion] = {}
-        self._observations: dict[str, Conversion] = {}
+        self._actions: dict[str, Any] = {}
+        self._observations: dict[str, Any] = {}
         made: dict[int, Conversion] = {}
         for agent in self.agents.values():
             if isinstance(agent, ActingAgent) and actions:
@@ -168,7 +170,7 @@ class ConversionWrapper(SARWrapper):
 
     @abstractmethod
     def _conversion(self, space: Any, name: str) -> Conversion:
-        """How points of a space are converted."""
+        """Return how points of a space are converted."""
 
     def _convert_side(
         self, agent: PrincipleAgent, side: str, made: dict[int, Conversion]

@@ -164,11 +164,11 @@ class SuperAgentWrapper(Wrapper):
         return [chosen[key] for key in self.sim.random_order(list(chosen))]
 
     def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
-        """Many worlds of the inner simulation at once, with the same super agents."""
+        """Return many worlds of the inner simulation at once, with the same super agents."""
         return self.sim.vectorize(num_envs, **kwargs).super_agents(self._covers)
 
     def _covered_by(self, agent_id: str) -> list[str] | None:
-        """The agents that a super agent covers, None for another agent of this simulation."""
+        """Return the agents that a super agent covers, None for an agent that is none."""
         if agent_id not in self.agents:
             raise ValueError(f"there is no agent {agent_id!r} in this simulation")
         return self._covers.get(agent_id)

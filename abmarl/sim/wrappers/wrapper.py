@@ -30,7 +30,7 @@ class Wrapper(AgentBasedSimulation):
             raise TypeError(
                 f"{type(self).__name__} wraps an AgentBasedSimulation, got {type(sim).__name__}"
             )
-        self.sim = sim
+        self.sim: Any = sim
         self.agents = {agent_id: copy.copy(agent) for agent_id, agent in sim.agents.items()}
 
     @property
@@ -87,7 +87,7 @@ class Wrapper(AgentBasedSimulation):
         return f"{type(self).__name__}({self.sim!r})"
 
     def _inner_agent(self, agent_id: str) -> PrincipleAgent:
-        """The agent of the inner simulation.
+        """Return the agent of the inner simulation.
 
         Raises:
             ValueError: there is none of this id.
