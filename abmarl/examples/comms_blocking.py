@@ -1,5 +1,7 @@
 """Broadcasters agree on a number while blockers get in between: with components of its own."""
 
+from typing import Any
+
 import numpy as np
 from gymnasium.spaces import Box
 
@@ -23,8 +25,13 @@ class BroadcastingAgent(MovingAgent, GridObservingAgent):
     message = Field(np.float64, check=number(0, 1))
 
     def __init__(
-        self, encoding=BROADCASTER, view_range=3, move_range=1, render_color="seagreen", **kwargs
-    ):
+        self,
+        encoding: int = BROADCASTER,
+        view_range: int = 3,
+        move_range: int = 1,
+        render_color: str = "seagreen",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -38,9 +45,14 @@ class BlockingAgent(MovingAgent, GridObservingAgent):
     """Hides broadcasters from one another; sees 3 cells far."""
 
     def __init__(
-        self, encoding=BLOCKER, view_range=3, move_range=1, render_shape="s",
-        render_color="dimgray", **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = BLOCKER,
+        view_range: int = 3,
+        move_range: int = 1,
+        render_shape: str = "s",
+        render_color: str = "dimgray",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -59,7 +71,7 @@ class Messages(Component):
         speakers: int64 [S], the numbers of the broadcasters.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         agents = self.agents.values()
         self.speakers = np.array(
@@ -70,12 +82,12 @@ class Messages(Component):
         self.message = self.store.require("message", np.float64, reset=True)
         self._told = np.zeros(len(self.speakers))
 
-    def dealing(self, worlds) -> Call:
-        """Deals the messages out at the start of an episode: evenly spaced from 0 to 1."""
+    def dealing(self, worlds: np.ndarray) -> Call:
+        """Deal the messages out at the start of an episode: evenly spaced from 0 to 1."""
         return Call(deal_messages, worlds, self.speakers, self.store.streams, self.message)
 
-    def share(self):
-        """Everybody takes on the mean of its message and those of the broadcasters it sees."""
+    def share(self) -> None:
+        """Let everybody take on the mean of its message and those of the broadcasters it sees."""
         store, padding = self.store, self.store.padding
         share_messages(
             self.speakers, padding.width, store.cell, store.first, store.flat_walls, store.active,
@@ -84,19 +96,19 @@ class Messages(Component):
         store.touch()
 
     def spread(self) -> np.ndarray:
-        """float64 [B]: how far the largest message is from the smallest."""
+        """Return how far the largest message is from the smallest, float64 [B]."""
         return np.ptp(self.message[:, self.speakers], axis=1)
 
 
 class MessageState(StateBase):
     """Deals the messages out."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.messages = Messages(**kwargs)
 
-    def calls(self, worlds) -> list:
-        """Deals the messages out."""
+    def calls(self, worlds: np.ndarray) -> list:
+        """Deal the messages out."""
         return [self.messages.dealing(worlds)]
 
 
@@ -106,16 +118,16 @@ class MessageObserver(ObserverBase):
     key = "message"
     supported_agent_type = BroadcastingAgent
 
-    def space(self, agent):
-        """One number."""
-        return Box(0.0, 1.0, (1,), float)
+    def space(self, agent: Any) -> Box:
+        """Return the space of one number."""
+        return Box(0.0, 1.0, (1,), np.float64)
 
-    def null(self, agent):
-        """0."""
+    def null(self, agent: Any) -> np.ndarray:
+        """Return 0."""
         return np.zeros(1)
 
-    def observe(self, out=None):
-        """float64 [B, N, 1]."""
+    def observe(self, out: Any = None) -> np.ndarray:
+        """Return the messages, float64 [B, N, 1]."""
         return self.store.message[:, :, None]
 
 
@@ -126,13 +138,13 @@ class AgreementDone(DoneBase):
         tolerance: How far the largest message may be from the smallest, in [0, 1].
     """
 
-    def __init__(self, tolerance=0.05, **kwargs):
+    def __init__(self, tolerance: float = 0.05, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.tolerance = number(0, 1)("tolerance", tolerance)
         self.messages = Messages(**kwargs)
 
-    def all_done(self):
-        """bool [B]: where the broadcasters agree."""
+    def all_done(self) -> np.ndarray:
+        """Return where the broadcasters agree, bool [B]."""
         return self.messages.spread() <= self.tolerance
 
 
@@ -153,10 +165,10 @@ class CommsBlockingSim(SmartGridWorldSimulation):
 
     Args:
         tolerance: How far the largest message may be from the smallest, in [0, 1].
-        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+        **kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
     """
 
-    def __init__(self, tolerance=0.05, **kwargs):
+    def __init__(self, tolerance: float = 0.05, **kwargs: Any) -> None:
         parameters = {
             "states": (PositionState, MessageState),
             "actors": (MoveActor,),
@@ -171,20 +183,24 @@ class CommsBlockingSim(SmartGridWorldSimulation):
             [isinstance(a, BroadcastingAgent) * 1.0 - isinstance(a, BlockingAgent) for a in agents]
         )
 
-    def step_batch(self, actions):
-        """Everybody moves, then the broadcasters hear one another."""
+    def step_batch(self, actions: Any) -> None:
+        """Move everybody, then let the broadcasters hear one another."""
         moved = self.actors["move"].process(actions)
         self._agreement.messages.share()
         worth = self._agreement.all_done()[:, None] - 0.01
         self.store.rewards += (moved >= 0) * self._side * worth
 
 
-def comms_blocking(rows=10, cols=14, num_broadcasters=6, num_blockers=4) -> CommsBlockingSim:
-    """Broadcasters and blockers on an open grid.
+def comms_blocking(
+    rows: int = 10, cols: int = 14, num_broadcasters: int = 6, num_blockers: int = 4
+) -> CommsBlockingSim:
+    """Build a simulation of broadcasters and blockers on an open grid.
 
     Args:
-        rows, cols: Size of the grid.
-        num_broadcasters, num_blockers: How many of each; two broadcasters at least.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
+        num_broadcasters: How many broadcasters, two at least.
+        num_blockers: How many blockers.
     """
     agents = [
         *(BroadcastingAgent(id=f"caster{i}", group="caster") for i in range(num_broadcasters)),

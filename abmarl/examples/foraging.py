@@ -4,6 +4,8 @@ The scenarios are those of the chapter on emergent behaviour in Abmarl's manual:
 group of foragers, and foragers with hunters.
 """
 
+from typing import Any
+
 from abmarl.gridworld.actor import BinaryAttackActor, MoveActor
 from abmarl.gridworld.agent import (
     AttackingAgent,
@@ -22,7 +24,7 @@ RESOURCE, FORAGER, HUNTER = 1, 2, 3
 class Forager(MovingAgent, GridObservingAgent, AttackingAgent):
     """A forager or hunter: sees 3 cells far and moves by 1."""
 
-    def __init__(self, attack_range=1, **kwargs):
+    def __init__(self, attack_range: int = 1, **kwargs: Any) -> None:
         super().__init__(
             view_range=3,
             move_range=1,
@@ -34,16 +36,27 @@ class Forager(MovingAgent, GridObservingAgent, AttackingAgent):
         )
 
 
-def foraging(rows=20, cols=20, num_foragers=1, num_hunters=0, num_resources=30):
-    """Foragers collect resources within 1 cell; hunters kill foragers within 2 cells.
+def foraging(
+    rows: int = 20,
+    cols: int = 20,
+    num_foragers: int = 1,
+    num_hunters: int = 0,
+    num_resources: int = 30,
+) -> SmartGridWorldSimulation:
+    """Build a simulation of foragers, who collect resources, and of hunters, who kill foragers.
+
+    Foragers reach resources within 1 cell, hunters reach foragers within 2 cells.
 
     Rewards: +1 for a resource or a kill, -0.05 for a move that fails, -0.01 a step. Everybody
     starts on an empty cell; later, cells can be shared. The world is done when all resources are
     collected or, with hunters, when all foragers are dead.
 
     Args:
-        rows, cols: Size of the grid.
-        num_foragers, num_hunters, num_resources: How many agents of each kind.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
+        num_foragers: How many foragers.
+        num_hunters: How many hunters.
+        num_resources: How many resources.
     """
     agents = {}
     for i in range(num_resources):
@@ -81,6 +94,6 @@ def foraging(rows=20, cols=20, num_foragers=1, num_hunters=0, num_resources=30):
     )
 
 
-def foragers_and_hunters():
-    """Eight foragers and three hunters among thirty resources on 20 x 20."""
+def foragers_and_hunters() -> SmartGridWorldSimulation:
+    """Build a simulation of eight foragers and three hunters among thirty resources on 20 x 20."""
     return foraging(num_foragers=8, num_hunters=3)

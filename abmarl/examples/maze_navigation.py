@@ -1,6 +1,7 @@
 """Navigators look for a target in a maze, alone or racing one another: the array style."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,13 @@ class MazeNavigationAgent(MovingAgent, GridObservingAgent):
     """Sees 2 cells far and moves by 1."""
 
     def __init__(
-        self, encoding=NAVIGATOR, view_range=2, move_range=1, render_color="royalblue", **kwargs
-    ):
+        self,
+        encoding: int = NAVIGATOR,
+        view_range: int = 2,
+        move_range: int = 1,
+        render_color: str = "royalblue",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -37,21 +43,21 @@ class FilledMazeState(MazePlacementState):
     that episode. Where there are too few, the walls farthest from the target stay open.
 
     Args:
-        kwargs: Parameters of ``MazePlacementState``; barriers are always clustered.
+        **kwargs: Parameters of ``MazePlacementState``; barriers are always clustered.
     """
 
     spares_barriers = True
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**(kwargs | {"cluster_barriers": True}))
 
     @property
-    def may_fail(self):
-        """Not where every maze has room for the others, see ``MazePlacementState``."""
+    def may_fail(self) -> bool:
+        """Whether placing may fail: not where every maze has room for all other agents."""
         store = self.store
         barrier = self._barriers[store.traits["kind"]] & (store.start <= 0)
         others = store.num_agents - np.count_nonzero(barrier)
-        return others >= max(2, math.isqrt(store.rows * store.cols))
+        return bool(others >= max(2, math.isqrt(store.rows * store.cols)))
 
 
 class MazeNavigationSim(SmartGridWorldSimulation):
@@ -69,10 +75,10 @@ class MazeNavigationSim(SmartGridWorldSimulation):
 
     Args:
         target_agent: The agent to find, or its id.
-        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+        **kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
     """
 
-    def __init__(self, target_agent="target", **kwargs):
+    def __init__(self, target_agent: Any = "target", **kwargs: Any) -> None:
         agents = kwargs["agents"].values()
         navigators = [one for one in agents if isinstance(one, MazeNavigationAgent)]
         free = {one.encoding for one in navigators}
@@ -96,8 +102,8 @@ class MazeNavigationSim(SmartGridWorldSimulation):
         self._navigators = np.zeros(self.store.num_agents, bool)
         self._navigators[[self.store.index[one.id] for one in navigators]] = True
 
-    def step_batch(self, actions):
-        """Everybody moves; those that have arrived are rewarded and leave the grid."""
+    def step_batch(self, actions: Any) -> None:
+        """Move everybody; those that have arrived are rewarded and leave the grid."""
         super().step_batch(actions)
         store = self.store
         there = store.cell == store.cell[:, self._target, None]
@@ -105,15 +111,15 @@ class MazeNavigationSim(SmartGridWorldSimulation):
         store.rewards += arrived * self.worth_of_arrival()
         store.remove(arrived)
 
-    def worth_of_arrival(self):
-        """float [B, 1]: what it is worth to arrive in this step."""
+    def worth_of_arrival(self) -> np.ndarray:
+        """Return what it is worth to arrive in this step, float [B, 1]."""
         return np.ones((self.store.num_worlds, 1))
 
 
 class MultiMazeNavigationAgent(MazeNavigationAgent):
     """A navigator among others: sees 3 cells far."""
 
-    def __init__(self, view_range=3, **kwargs):
+    def __init__(self, view_range: int = 3, **kwargs: Any) -> None:
         super().__init__(view_range=view_range, **kwargs)
 
 
@@ -125,19 +131,27 @@ class MultiMazeNavigationSim(MazeNavigationSim):
     1 - 1/n, and so on down to 1/n for the last.
     """
 
-    def worth_of_arrival(self):
-        """float [B, 1]: the share of navigators that are still on their way."""
+    def worth_of_arrival(self) -> np.ndarray:
+        """Return the share of navigators that are still on their way, float [B, 1]."""
         waiting = self.store.active & self._navigators
         return waiting.sum(axis=1, keepdims=True) / max(1, self._navigators.sum())
 
 
-def make_maze(rows, cols, num_navigators, simulation, navigator):
-    """A maze and its navigators, with wall agents for half of the cells: mazes seldom have more.
+def _maze(
+    rows: int,
+    cols: int,
+    num_navigators: int,
+    simulation: type[MazeNavigationSim],
+    navigator: type[MazeNavigationAgent],
+) -> Any:
+    """Build a maze and its navigators, with walls for half of the cells: mazes seldom have more.
 
     Args:
-        rows, cols: Size of the grid.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
         num_navigators: How many look for the target.
-        simulation, navigator: The classes of the simulation and of the navigators.
+        simulation: The class of the simulation.
+        navigator: The class of the navigators.
     """
     num_walls = rows * cols // 2
     agents = [
@@ -155,20 +169,24 @@ def make_maze(rows, cols, num_navigators, simulation, navigator):
     )
 
 
-def maze_navigation(rows=9, cols=13) -> MazeNavigationSim:
-    """One navigator in a maze.
+def maze_navigation(rows: int = 9, cols: int = 13) -> MazeNavigationSim:
+    """Build a simulation of one navigator in a maze.
 
     Args:
-        rows, cols: Size of the grid.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
     """
-    return make_maze(rows, cols, 1, MazeNavigationSim, MazeNavigationAgent)
+    return _maze(rows, cols, 1, MazeNavigationSim, MazeNavigationAgent)
 
 
-def multi_maze_navigation(rows=11, cols=15, num_navigators=5) -> MultiMazeNavigationSim:
-    """Several navigators in a maze.
+def multi_maze_navigation(
+    rows: int = 11, cols: int = 15, num_navigators: int = 5
+) -> MultiMazeNavigationSim:
+    """Build a simulation of several navigators in a maze.
 
     Args:
-        rows, cols: Size of the grid.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
         num_navigators: How many of them.
     """
-    return make_maze(rows, cols, num_navigators, MultiMazeNavigationSim, MultiMazeNavigationAgent)
+    return _maze(rows, cols, num_navigators, MultiMazeNavigationSim, MultiMazeNavigationAgent)

@@ -1,6 +1,7 @@
 """Pac-Man eats pellets while ghosts are after it, on a map from a file: in the array style."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,13 @@ MAP = Path(__file__).with_name("pacman.txt")
 class PelletAgent(GridWorldAgent):
     """Lies there until it is eaten."""
 
-    def __init__(self, encoding=PELLET, render_color="goldenrod", render_size=40, **kwargs):
+    def __init__(
+        self,
+        encoding: int = PELLET,
+        render_color: str = "goldenrod",
+        render_size: int = 40,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding, render_color=render_color, render_size=render_size, **kwargs
         )
@@ -36,7 +43,14 @@ class PelletAgent(GridWorldAgent):
 class PacmanAgent(MovingAgent, GridObservingAgent, OrientationAgent):
     """Sees 4 cells far and runs on the way it looks unless it turns."""
 
-    def __init__(self, encoding=PACMAN, view_range=4, move_range=1, render_color="gold", **kwargs):
+    def __init__(
+        self,
+        encoding: int = PACMAN,
+        view_range: int = 4,
+        move_range: int = 1,
+        render_color: str = "gold",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -50,9 +64,14 @@ class GhostAgent(MovingAgent, GridObservingAgent, OrientationAgent):
     """Sees and moves as Pac-Man does."""
 
     def __init__(
-        self, encoding=GHOST, view_range=4, move_range=1, render_shape="^",
-        render_color="firebrick", **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = GHOST,
+        view_range: int = 4,
+        move_range: int = 1,
+        render_shape: str = "^",
+        render_color: str = "firebrick",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -80,13 +99,13 @@ class PacmanSim(SmartGridWorldSimulation):
     The world is done when Pac-Man is caught or no pellet is left.
 
     Args:
-        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+        **kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
 
     Raises:
         ValueError: There is not just one ``PacmanAgent``, or no pellet or ghost.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         agents = kwargs["agents"]
         kinds = PacmanAgent, GhostAgent, PelletAgent
         found = [[i for i, one in enumerate(agents.values()) if isinstance(one, k)] for k in kinds]
@@ -110,8 +129,8 @@ class PacmanSim(SmartGridWorldSimulation):
         super().__init__(**(parameters | kwargs))
         self._pacman, self._ghosts, self._pellets = pacmen[0], np.array(ghosts), np.array(pellets)
 
-    def step_batch(self, actions):
-        """Everybody moves, Pac-Man eats, the ghosts catch it."""
+    def step_batch(self, actions: Any) -> None:
+        """Move everybody, let Pac-Man eat and the ghosts catch it."""
         store, pacman, ghosts = self.store, self._pacman, self._ghosts
         before = store.cell.copy()
         super().step_batch(actions)
@@ -139,8 +158,8 @@ REGISTRY = {
 }
 
 
-def pacman(path=MAP) -> PacmanSim:
-    """Pac-Man on a map of 11 x 15, or on one of your own.
+def pacman(path: str | Path = MAP) -> PacmanSim:
+    """Build a simulation of Pac-Man on a map of 11 x 15, or on one of your own.
 
     Args:
         path: A map file: ``#`` wall, ``o`` pellet, ``P`` Pac-Man, ``G`` ghost, ``.`` nothing.

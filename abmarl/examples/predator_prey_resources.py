@@ -1,5 +1,7 @@
 """Predators hunt prey, prey harvest resources: a simulation in the array style."""
 
+from typing import Any
+
 import numpy as np
 
 from abmarl.gridworld.actor import BinaryAttackActor, MoveActor
@@ -20,7 +22,13 @@ RESOURCE, PREY, PREDATOR = 1, 2, 3
 class ResourceAgent(GridWorldAgent):
     """Lies around until a prey harvests it; it neither sees nor acts."""
 
-    def __init__(self, encoding=RESOURCE, initial_health=1.0, render_color="limegreen", **kwargs):
+    def __init__(
+        self,
+        encoding: int = RESOURCE,
+        initial_health: float = 1.0,
+        render_color: str = "limegreen",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             initial_health=initial_health,
@@ -34,9 +42,15 @@ class PreyAgent(MovingAgent, GridObservingAgent, AttackingAgent):
     """Sees 4 cells far, moves by up to 2, harvests resources within 1 cell."""
 
     def __init__(
-        self, encoding=PREY, view_range=4, move_range=2, attack_range=1, initial_health=1.0,
-        render_color="royalblue", **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = PREY,
+        view_range: int = 4,
+        move_range: int = 2,
+        attack_range: int = 1,
+        initial_health: float = 1.0,
+        render_color: str = "royalblue",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -54,9 +68,15 @@ class PredatorAgent(MovingAgent, GridObservingAgent, AttackingAgent):
     """Sees 2 cells far, moves by 1, kills prey within 1 cell."""
 
     def __init__(
-        self, encoding=PREDATOR, view_range=2, move_range=1, attack_range=1, initial_health=1.0,
-        render_color="firebrick", **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = PREDATOR,
+        view_range: int = 2,
+        move_range: int = 1,
+        attack_range: int = 1,
+        initial_health: float = 1.0,
+        render_color: str = "firebrick",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -80,7 +100,7 @@ class PredatorPreyResourcesSim(SmartGridWorldSimulation):
     is no prey or no resource.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(
             states=(PositionState, HealthState),
             actors=(BinaryAttackActor, MoveActor),
@@ -94,8 +114,8 @@ class PredatorPreyResourcesSim(SmartGridWorldSimulation):
         # What a kill is worth, per agent.
         self.worth = np.where(self.store.encodings == PREDATOR, 1.0, 0.5)
 
-    def step_batch(self, actions):
-        """Attacks of all agents, then moves of all agents."""
+    def step_batch(self, actions: Any) -> None:
+        """Apply the attacks of all agents, then the moves of all agents."""
         attack = self.actors["attack"].process(actions)
         moved = self.actors["move"].process(actions)
         rewards = self.store.rewards
@@ -106,7 +126,7 @@ class PredatorPreyResourcesSim(SmartGridWorldSimulation):
 
 
 def predator_prey_resources() -> PredatorPreyResourcesSim:
-    """Three predators, ten prey and twenty resources on 12 x 16."""
+    """Build a simulation of three predators, ten prey and twenty resources on 12 x 16."""
     agents = [
         *(ResourceAgent(id=f"resource{i}", group="resource") for i in range(20)),
         *(PreyAgent(id=f"prey{i}", group="prey") for i in range(10)),

@@ -1,5 +1,7 @@
 """Runners make for a target that defends itself: a simulation in the array style."""
 
+from typing import Any
+
 import numpy as np
 
 from abmarl.examples.wall import WallAgent
@@ -17,10 +19,17 @@ class TargetAgent(GridObservingAgent, AttackingAgent):
     """Stays where it is, sees 4 cells far and hits half of the time within 2 cells."""
 
     def __init__(
-        self, encoding=TARGET, view_range=4, attack_range=2, attack_strength=1.0,
-        attack_accuracy=0.5, initial_health=1.0, render_shape="X", render_color="firebrick",
-        **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = TARGET,
+        view_range: int = 4,
+        attack_range: int = 2,
+        attack_strength: float = 1.0,
+        attack_accuracy: float = 0.5,
+        initial_health: float = 1.0,
+        render_shape: str = "X",
+        render_color: str = "firebrick",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -38,9 +47,14 @@ class RunningAgent(MovingAgent, GridObservingAgent):
     """Sees 4 cells far and moves by 1, also diagonally."""
 
     def __init__(
-        self, encoding=RUNNER, view_range=4, move_range=1, initial_health=1.0,
-        render_color="royalblue", **kwargs,
-    ):  # fmt: skip
+        self,
+        encoding: int = RUNNER,
+        view_range: int = 4,
+        move_range: int = 1,
+        initial_health: float = 1.0,
+        render_color: str = "royalblue",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             encoding=encoding,
             view_range=view_range,
@@ -69,10 +83,10 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
 
     Args:
         target_agent: The ``TargetAgent``, or its id.
-        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+        **kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
     """
 
-    def __init__(self, target_agent="target", **kwargs):
+    def __init__(self, target_agent: Any = "target", **kwargs: Any) -> None:
         agents = kwargs["agents"].values()
         runners = {one.encoding for one in agents if isinstance(one, RunningAgent)}
         targets = {one.encoding for one in agents if isinstance(one, TargetAgent)}
@@ -96,8 +110,8 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
         self._target = self.store.index[self.states[0].target_agent.id]
         self._runners = np.isin(self.store.encodings, list(runners))
 
-    def step_batch(self, actions):
-        """The target attacks, the runners move, and those that have arrived leave the grid."""
+    def step_batch(self, actions: Any) -> None:
+        """Let the target attack and the runners move; those that have arrived leave the grid."""
         super().step_batch(actions)
         store = self.store
         there = store.cell == store.cell[:, self._target, None]
@@ -107,12 +121,16 @@ class ReachTheTargetSim(SmartGridWorldSimulation):
         store.remove(arrived)
 
 
-def reach_the_target(rows=10, cols=14, num_runners=6, num_barriers=20) -> ReachTheTargetSim:
-    """A target among barriers, and runners that start far from it.
+def reach_the_target(
+    rows: int = 10, cols: int = 14, num_runners: int = 6, num_barriers: int = 20
+) -> ReachTheTargetSim:
+    """Build a simulation of a target among barriers, and runners that start far from it.
 
     Args:
-        rows, cols: Size of the grid.
-        num_runners, num_barriers: How many of each.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
+        num_runners: How many runners.
+        num_barriers: How many barriers.
     """
     agents = [
         TargetAgent(id="target", group="target"),

@@ -1,5 +1,7 @@
 """Team battle: teams of agents move over a grid and attack one another until one team is left."""
 
+from typing import Any
+
 from abmarl.gridworld.actor import BinaryAttackActor, MoveActor
 from abmarl.gridworld.agent import AttackingAgent, GridObservingAgent, MovingAgent
 from abmarl.gridworld.done import OneTeamRemainingDone
@@ -16,14 +18,14 @@ class BattleAgent(MovingAgent, GridObservingAgent, AttackingAgent):
 
     def __init__(
         self,
-        view_range=3,
-        move_range=1,
-        attack_range=1,
-        attack_strength=1.0,
-        attack_accuracy=1.0,
-        initial_health=1.0,
-        **kwargs,
-    ):
+        view_range: int = 3,
+        move_range: int = 1,
+        attack_range: int = 1,
+        attack_strength: float = 1.0,
+        attack_accuracy: float = 1.0,
+        initial_health: float = 1.0,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             view_range=view_range,
             move_range=move_range,
@@ -43,18 +45,18 @@ class TeamBattleSim(SmartGridWorldSimulation):
 
     Args:
         attack_mapping: ``{encoding: encodings}``: who attacks whom.
-        kwargs: See ``SmartGridWorldSimulation``; components and rewards can be replaced.
+        **kwargs: See ``SmartGridWorldSimulation``; components and rewards can be replaced.
     """
 
     def __init__(
         self,
-        states=(PositionState, HealthState),
-        actors=(BinaryAttackActor, MoveActor),
-        observers=(PositionCenteredEncodingObserver,),
-        dones=(OneTeamRemainingDone,),
-        rewards=None,
-        **kwargs,
-    ):
+        states: Any = (PositionState, HealthState),
+        actors: Any = (BinaryAttackActor, MoveActor),
+        observers: Any = (PositionCenteredEncodingObserver,),
+        dones: Any = (OneTeamRemainingDone,),
+        rewards: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             states=states,
             actors=actors,
@@ -66,7 +68,10 @@ class TeamBattleSim(SmartGridWorldSimulation):
 
 
 def team_battle() -> TeamBattleSim:
-    """Four teams of six on 8 x 8; a team starts on one cell and shares cells with itself only."""
+    """Build a simulation of four teams of six on 8 x 8.
+
+    A team starts on one cell and shares cells with itself only.
+    """
     agents = {}
     for i in range(24):
         team = i % 4

@@ -1,6 +1,7 @@
 """Cars that cannot stand still pass one another in a narrow corridor: in the array style."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ E . . . # . . . # . . . W
 class TrafficAgent(MovingAgent, GridObservingAgent, OrientationAgent):
     """A car: sees 3 cells far and drifts on the way it looks unless it turns."""
 
-    def __init__(self, view_range=3, move_range=1, **kwargs):
+    def __init__(self, view_range: int = 3, move_range: int = 1, **kwargs: Any) -> None:
         super().__init__(view_range=view_range, move_range=move_range, **kwargs)
 
 
@@ -54,10 +55,10 @@ class TrafficCorridorSim(SmartGridWorldSimulation):
 
     Args:
         target_mapping: ``{id of a car: id of its goal}``, for every car.
-        kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
+        **kwargs: See ``SmartGridWorldSimulation``; also parameters of the components.
     """
 
-    def __init__(self, target_mapping=None, **kwargs):
+    def __init__(self, target_mapping: Any = None, **kwargs: Any) -> None:
         parameters = {
             "states": (PositionState, OrientationState),
             "actors": (DriftMoveActor,),
@@ -71,8 +72,8 @@ class TrafficCorridorSim(SmartGridWorldSimulation):
         self._cars = np.array([index[car] for car in mapping])
         self._goals = np.array([index[goal] for goal in mapping.values()])
 
-    def step_batch(self, actions):
-        """Everybody drives; cars that have arrived are rewarded and leave the grid."""
+    def step_batch(self, actions: Any) -> None:
+        """Let everybody drive; cars that have arrived are rewarded and leave the grid."""
         super().step_batch(actions)
         store = self.store
         arrived = np.zeros_like(store.active)
@@ -82,8 +83,8 @@ class TrafficCorridorSim(SmartGridWorldSimulation):
         store.remove(arrived)
 
 
-def traffic_corridor(corridor=CORRIDOR) -> TrafficCorridorSim:
-    """Cars from both ends of a corridor.
+def traffic_corridor(corridor: str = CORRIDOR) -> TrafficCorridorSim:
+    """Build a simulation of cars from both ends of a corridor.
 
     Args:
         corridor: The map: a line per row, characters separated by blanks; ``E`` and ``W`` where
@@ -99,7 +100,7 @@ def traffic_corridor(corridor=CORRIDOR) -> TrafficCorridorSim:
         raise ValueError(f"The corridor has {east} E and {west} W; there must be as many of each.")
     numbers = {"east": itertools.count(), "west": itertools.count()}
 
-    def start(side, other, encoding, orientation, color):
+    def start(side: str, other: str, encoding: int, orientation: int, color: str) -> list:
         i = next(numbers[side])
         car = TrafficAgent(
             id=f"{side}{i}", encoding=encoding, initial_orientation=orientation, group=side,

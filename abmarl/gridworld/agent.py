@@ -3,6 +3,7 @@
 import copy
 import difflib
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class GridWorldAgent(PrincipleAgent):
     _store = None
     _slot = -1
 
-    required_parameters = ("encoding",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("encoding",)
 
     encoding = Trait(_encoding)
     blocking = Trait(truth, default=False)
@@ -235,7 +236,7 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
         view_range: How many cells far, an int >= 0, or "FULL" for the whole grid.
     """
 
-    required_parameters = ("view_range",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("view_range",)
 
     view_range = Trait(integer(0, "FULL", bits=16))
 
@@ -252,7 +253,7 @@ class MovingAgent(ActingAgent, GridWorldAgent):
         move_range: How many cells far in one step, an int >= 0, or "FULL" for the whole grid.
     """
 
-    required_parameters = ("move_range",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("move_range",)
 
     move_range = Trait(integer(0, "FULL"))
 
@@ -272,7 +273,11 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         simultaneous_attacks: How many attacks in one step, an int >= 0.
     """
 
-    required_parameters = ("attack_range", "attack_strength", "attack_accuracy")
+    required_parameters: ClassVar[tuple[str, ...]] = (
+        "attack_range",
+        "attack_strength",
+        "attack_accuracy",
+    )
 
     attack_range = Trait(integer(0, "FULL"))
     attack_strength = Trait(number(0, 1))
@@ -312,7 +317,7 @@ class AmmoAgent(GridWorldAgent):
         initial_ammo: Ammo at the start of an episode, an int.
     """
 
-    required_parameters = ("initial_ammo",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("initial_ammo",)
 
     initial_ammo = Trait(integer())
     ammo = Field(np.int32, check=_no_less_than_0)

@@ -1,5 +1,7 @@
 """What actors and observers have in common: a channel of every agent that they support."""
 
+from typing import Any
+
 import numpy as np
 
 from abmarl.gridworld.component import Component
@@ -20,8 +22,8 @@ class ChannelComponent(Component):
             every agent, -1 for agents without the channel.
     """
 
-    key = None
-    supported_agent_type = None
+    key: Any = None
+    supported_agent_type: Any = None
     side = None
 
     def __init__(self, **kwargs):

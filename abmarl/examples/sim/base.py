@@ -15,6 +15,9 @@ from abmarl.sim.spaces import contains
 class PlainSimulation(AgentBasedSimulation):
     """A simulation whose episodes depend on a seed and the actions alone."""
 
+    # Rewards gathered since they were read, by agent id; set by every reset.
+    reward: dict[str, Any]
+
     @property
     def rng(self) -> np.random.Generator:
         """The simulation's random stream; of fresh entropy until a seed is given."""

@@ -21,7 +21,7 @@ class EmptyABS(AgentBasedSimulation):
         agents: ``{id: agent}``; by default there are none.
     """
 
-    def __init__(self, agents: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, agents: dict[str, Any] | None = None) -> None:
         self.agents = {} if agents is None else agents
         self.finalize()
 

@@ -57,7 +57,7 @@ class MultiCorridor(PlainSimulation):
                 id=f"agent{i}",
                 action_space=Discrete(3),
                 observation_space={
-                    "position": Box(0, self.end - 1, (1,), int),
+                    "position": Box(0, self.end - 1, (1,), np.int64),
                     "left": MultiBinary(1),
                     "right": MultiBinary(1),
                 },
@@ -132,7 +132,7 @@ class MultiCorridor(PlainSimulation):
         cells = [agent.position for agent in self.agents.values()]
         axes.scatter(cells, np.zeros(len(cells)), marker="s", s=200, color="green")
 
-    def _move(self, agent: Agent, direction: int) -> None:
+    def _move(self, agent: Any, direction: int) -> None:
         cell = agent.position + direction
         if cell < 0:
             self.reward[agent.id] -= 5

@@ -7,7 +7,7 @@ the ones here are written down at `PredatorPreySimulation`.
 import copy
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
@@ -51,13 +51,14 @@ class PredatorPreyAgent(Agent):
         position: int [2], row and column, from the first reset on.
     """
 
-    required_parameters = ("move", "view")
+    required_parameters: ClassVar[tuple[str, ...]] = ("move", "view")
     value: int
+    position: np.ndarray
 
     def __init__(self, move: int | None = None, view: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.move = move
-        self.view = view
+        self.move: Any = move
+        self.view: Any = view
 
 
 class Prey(PredatorPreyAgent):
@@ -68,12 +69,12 @@ class Prey(PredatorPreyAgent):
         **kwargs: for `PredatorPreyAgent`.
     """
 
-    required_parameters = ("harvest_amount",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("harvest_amount",)
     value = 1
 
     def __init__(self, harvest_amount: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.harvest_amount = harvest_amount
+        self.harvest_amount: Any = harvest_amount
 
 
 class Predator(PredatorPreyAgent):
@@ -84,12 +85,12 @@ class Predator(PredatorPreyAgent):
         **kwargs: for `PredatorPreyAgent`.
     """
 
-    required_parameters = ("attack",)
+    required_parameters: ClassVar[tuple[str, ...]] = ("attack",)
     value = 2
 
     def __init__(self, attack: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.attack = attack
+        self.attack: Any = attack
 
 
 class PredatorPreySimulation(PlainSimulation):
@@ -130,7 +131,7 @@ class PredatorPreySimulation(PlainSimulation):
         for agent in self.agents.values():
             deed = "attack" if isinstance(agent, Predator) else "harvest"
             agent.action_space = {
-                "move": Box(-agent.move, agent.move, (2,), int),
+                "move": Box(-agent.move, agent.move, (2,), np.int64),
                 deed: Discrete(2),
             }
             agent.observation_space, agent.null_observation = self._observe.spaces(self, agent)
@@ -263,7 +264,7 @@ class _GridObservation:
     ) -> tuple[dict[str, Box], dict[str, np.ndarray]]:
         """Return the agent's observation space and its null observation, by channel."""
         side = (2 * agent.view + 1,) * 2
-        spaces = {"agents": Box(-1, 2, side, int)}
+        spaces = {"agents": Box(-1, 2, side, np.int64)}
         return _with_resources(sim, agent, spaces)
 
     @staticmethod
@@ -288,8 +289,8 @@ class _DistanceObservation:
         highest = np.tile([agent.view, agent.view, 2], (len(sim.agents) - 1, 1))
         lowest = highest * np.array([-1, -1, 0])
         spaces = {
-            "position": Box(0, sim.region - 1, (2,), int),
-            "others": Box(lowest, highest, dtype=int),
+            "position": Box(0, sim.region - 1, (2,), np.int64),
+            "others": Box(lowest, highest, dtype=np.int64),
         }
         return _with_resources(sim, agent, spaces)
 
@@ -309,7 +310,7 @@ class _DistanceObservation:
 def _with_resources(sim: Any, agent: Any, spaces: dict) -> tuple[dict, dict]:
     if isinstance(agent, Prey):
         side = (2 * agent.view + 1,) * 2
-        spaces["resources"] = Box(-1, sim.max_resource, side, float)
+        spaces["resources"] = Box(-1, sim.max_resource, side, np.float64)
     return spaces, {key: np.zeros(space.shape, space.dtype) for key, space in spaces.items()}
 
 
@@ -327,7 +328,7 @@ def _window(values: np.ndarray, agent: Any) -> np.ndarray:
     return padded[row : row + 2 * view + 1, col : col + 2 * view + 1].copy()
 
 
-_OBSERVATIONS = {"grid": _GridObservation, "distance": _DistanceObservation}
+_OBSERVATIONS: dict[str, Any] = {"grid": _GridObservation, "distance": _DistanceObservation}
 
 
 def _configure(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -357,7 +358,7 @@ def _agents(given: Any, region: int) -> list[Any]:
     agents = list(given.values()) if isinstance(given, Mapping) else given
     if not isinstance(agents, list | tuple):
         raise TypeError(f"agents must be a list or dict of Predator and Prey, got {agents!r:.60}")
-    made = []
+    made: list[Any] = []
     for agent in agents:
         if not isinstance(agent, Predator | Prey):
             raise TypeError(f"agents must be Predator or Prey, got {type(agent).__name__}")
