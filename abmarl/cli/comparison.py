@@ -14,7 +14,7 @@ from abmarl.cli.exit_codes import DONE, INTERRUPTED
 from abmarl.cli.report import print_grid, print_table
 from abmarl.render.films.partial import PartialFile
 from abmarl.rollout.cross_play import CrossPlay, Match, cross_play
-from abmarl.rollout.intervals import CONFIDENCE, Interval
+from abmarl.rollout.evaluation import CONFIDENCE, Interval
 
 
 class Comparison:

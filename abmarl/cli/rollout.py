@@ -106,7 +106,7 @@ def rollout(
     read = policies_of(vec, names, trust, sample, seed)
     policies = {group: read[group][name] for group, [name] in names.items()}
     if save:
-        from abmarl.rollout.size import check_rollout_memory
+        from abmarl.rollout.columns import check_rollout_memory
 
         with for_the_user("--save"):
             check_rollout_memory(vec, steps)

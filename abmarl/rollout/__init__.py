@@ -7,17 +7,14 @@ save(rollout, "run.npz")
 """
 
 from abmarl.resources import available_memory
-from abmarl.rollout.agent_policies import AgentPolicies
 from abmarl.rollout.collect import Statistics, collect, statistics
-from abmarl.rollout.columns import Rollout, RolloutGroup
+from abmarl.rollout.columns import Rollout, RolloutGroup, rollout_nbytes
 from abmarl.rollout.cross_play import CrossPlay, Match, cross_play
 from abmarl.rollout.episodes import AliveCurve, Episodes
-from abmarl.rollout.evaluation import Evaluation, evaluate
+from abmarl.rollout.evaluation import Evaluation, Interval, evaluate
 from abmarl.rollout.file import load, save
 from abmarl.rollout.heuristic import HeuristicPolicy
-from abmarl.rollout.intervals import Interval
-from abmarl.rollout.policies import SampledActions
-from abmarl.rollout.size import rollout_nbytes
+from abmarl.rollout.policies import AgentPolicies, SampledActions
 
 __all__ = [
     "AgentPolicies",

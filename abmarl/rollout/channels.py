@@ -57,3 +57,31 @@ def picked(nested: Any, rows: tuple[np.ndarray, ...]) -> Any:
 
 def _parts(space: spaces.Dict | spaces.Tuple) -> list[tuple[Any, spaces.Space]]:
     return list(space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces))
+
+
+def column_dtype(space: spaces.Space) -> np.dtype:
+    """Return the narrowest dtype that holds every point of a channel's space.
+
+    Raises:
+        TypeError: When a channel of such a space cannot be a column.
+    """
+    if isinstance(space, spaces.Discrete):
+        first = int(space.start)
+        return _narrowest(first, first + int(space.n) - 1)
+    if isinstance(space, spaces.MultiDiscrete):
+        return _narrowest(int(space.start.min()), int((space.start + space.nvec).max()) - 1)
+    if isinstance(space, spaces.Box) and space.dtype.kind in "iu" and space.low.size:
+        return _narrowest(int(space.low.min()), int(space.high.max()))
+    if isinstance(space, spaces.Box | spaces.MultiBinary):
+        return np.dtype(space.dtype)
+    raise TypeError(
+        f"a channel of {type(space).__name__} cannot be a column; allowed are Box, Discrete, "
+        f"MultiDiscrete and MultiBinary"
+    )
+
+
+def _narrowest(low: int, high: int) -> np.dtype:
+    for dtype in (np.int8, np.int16, np.int32):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    return np.dtype(np.int64)

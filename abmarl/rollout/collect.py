@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.rollout.column_sink import ColumnSink
-from abmarl.rollout.columns import Rollout
-from abmarl.rollout.episodes import Episodes, EpisodeSink
+from abmarl import terminal
+from abmarl.rollout.columns import Rollout, check_rollout_memory
+from abmarl.rollout.episodes import Episodes
 from abmarl.rollout.file import versions
-from abmarl.rollout.interrupt import deferred_interrupt
 from abmarl.rollout.policies import bind_policies, choose_actions
-from abmarl.rollout.progress import readable_rate, reporter
-from abmarl.rollout.size import check_rollout_memory
+from abmarl.rollout.sinks import ColumnSink, EpisodeSink
 
 
 @dataclass
@@ -183,7 +181,10 @@ def _run(
     if on_step is not None:
         on_step(0, infos)
     title = f"{name}, {vec.num_envs:,} worlds"
-    with deferred_interrupt() as interrupt, reporter(title, num_steps, "steps", progress) as report:
+    with (
+        terminal.deferred_interrupt() as interrupt,
+        terminal.progress(title, num_steps, "steps", progress) as report,
+    ):
         try:
             for step in range(num_steps):
                 if interrupt:
@@ -207,7 +208,7 @@ def _run(
                     tally.first_agent_steps, tally.first_seconds = acting, seconds
                 if on_step is not None:
                     on_step(step + 1, infos)
-                rate = readable_rate(tally.rate, 1, "agent-steps")
+                rate = terminal.readable_rate(tally.rate, 1, "agent-steps")
                 report.update(step + 1, f"{rate} while stepping" if rate else "")
         except KeyboardInterrupt:
             # A second Ctrl-C, or one in a thread or under a handler that is not ours: the step

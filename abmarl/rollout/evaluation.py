@@ -1,17 +1,88 @@
 """How good policies are: a fixed number of episodes, counted without bias, with error bars."""
 
 import functools
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from abmarl import terminal
 from abmarl.rollout.collect import simulation_name
-from abmarl.rollout.episodes import Episodes, EpisodeSink, GrowingColumn
-from abmarl.rollout.interrupt import deferred_interrupt
-from abmarl.rollout.intervals import Interval, mean_interval, share_interval
+from abmarl.rollout.episodes import Episodes
 from abmarl.rollout.policies import bind_policies, choose_actions
-from abmarl.rollout.progress import reporter
+from abmarl.rollout.sinks import EpisodeSink, GrowingColumn
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and where the true value lies with a confidence of 95 %.
+
+    Attributes:
+        value: The estimate; nan without any data.
+        low, high: Bounds of the interval; nan where there are too few data for one.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "-"
+        if math.isnan(self.low):
+            return f"{self.value:,.2f}"
+        return f"{self.value:,.2f} [{self.low:,.2f}, {self.high:,.2f}]"
+
+
+def mean_interval(values: np.ndarray) -> Interval:
+    """Return the mean of independent values with Student's interval: mean +- t s / sqrt(n).
+
+    s is the standard deviation with n - 1 in the denominator, and t the 0.975 quantile of
+    Student's distribution with n - 1 degrees of freedom.
+
+    Args:
+        values: Numbers [n].
+    """
+    count = len(values)
+    mean = float(np.mean(values)) if count else math.nan
+    if count < 2:
+        return Interval(mean, math.nan, math.nan)
+    spread = student_quantile(count - 1) * float(np.std(values, ddof=1)) / math.sqrt(count)
+    return Interval(mean, mean - spread, mean + spread)
+
+
+def share_interval(hits: np.ndarray) -> Interval:
+    """Return the share of hits with Wilson's interval, which is of use at 0 and 1 too.
+
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of
+    the American Statistical Association 22 (1927).
+
+    Args:
+        hits: bool [n].
+    """
+    count = len(hits)
+    if not count:
+        return Interval(math.nan, math.nan, math.nan)
+    share = float(np.mean(hits))
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    scale = 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / scale
+    spread = z / scale * math.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2)
+    # Rounding must not push the share out of its interval, nor the interval out of [0, 1].
+    return Interval(share, min(share, max(0.0, middle - spread)),
+                    max(share, min(1.0, middle + spread)))  # fmt: skip
+
+
+@functools.cache
+def student_quantile(freedom: int) -> float:
+    """Return the 0.975 quantile of Student's distribution with so many degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 @dataclass(repr=False)
@@ -132,8 +203,8 @@ def evaluate(
     table.start(observations, infos)
     contestants = _contestants(vec, table.teams)
     with (
-        deferred_interrupt() as interrupt,
-        reporter(title, num_episodes, "episodes", progress) as report,
+        terminal.deferred_interrupt() as interrupt,
+        terminal.progress(title, num_episodes, "episodes", progress) as report,
     ):
         try:
             while quota.any() and not interrupt:

@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abmarl.rollout.column_sink import ColumnSink
 from abmarl.rollout.columns import Rollout
-from abmarl.rollout.episodes import EpisodeSink
 from abmarl.rollout.file import versions
 from abmarl.rollout.pilot import WAIT, Order, Pilot, place_of
 from abmarl.rollout.policies import bind_policies, choose_actions
+from abmarl.rollout.sinks import ColumnSink, EpisodeSink
 
 
 class Result(NamedTuple):

@@ -1,4 +1,4 @@
-"""Who decides: policies that act for a whole group at once.
+"""Policies that act for a whole group of agents in all worlds at once.
 
 Those of `abmarl.policies` act for one agent; `AgentPolicies` lets them act for a group.
 """
@@ -7,13 +7,14 @@ import copy
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from abmarl.policies.policy import Policy
-from abmarl.rollout.agent_policies import AgentPolicies
+from abmarl.rollout.channels import at, channels_of, lowest, picked
+from abmarl.rollout.heuristic import HeuristicPolicy
 
 GroupPolicy = Callable[[Any, np.ndarray], Any]
 
@@ -26,11 +27,11 @@ class SampledActions:
         self.vec, self.group_name = vec, group_name
 
     def __call__(self, observations: Any, active: np.ndarray) -> Any:
-        """Random actions; observations do not matter.
+        """Return random actions; observations do not matter.
 
         Args:
-            observations: channel -> [B, n, ...].
-            active: bool [B, n].
+            observations: Channel -> [B, n, ...].
+            active: Bool [B, n].
 
         Returns:
             Arrays [B, n, ...], nested as the action space.
@@ -38,21 +39,68 @@ class SampledActions:
         return self.vec.sample_actions()[self.group_name]
 
 
+class AgentPolicies:
+    """Policies of single agents, acting for a group in all worlds.
+
+    They are not asked for agents that do not act, whose entries are the lowest point of the space.
+
+    Args:
+        policies: A policy for all agents of the group, or one for each.
+    """
+
+    def __init__(self, policies: Policy | Sequence[Policy]) -> None:
+        self.policies = policies
+
+    def bind(self, vec: Any, group_name: str) -> None:
+        """Act for this group of this simulation.
+
+        Raises:
+            ValueError: The policies are not as many as the agents, or have other spaces.
+        """
+        group = vec.groups[group_name]
+        each = self.policies
+        each = [each] * len(group) if isinstance(each, Policy) else list(each)
+        if len(each) != len(group):
+            raise ValueError(
+                f"group {group_name!r} has {len(group)} agents, there are {len(each)} policies"
+            )
+        self.columns: dict[Policy, list[int]] = {}
+        for column, policy in enumerate(each):
+            check_spaces(policy, group, f"group {group_name!r}")
+            self.columns.setdefault(policy, []).append(column)
+        self.paths = [path for path, _ in channels_of(group.action_space).values()]
+        self.action_space = group.action_space
+
+    def __call__(self, observations: Any, active: np.ndarray) -> Any:
+        """Return the actions of all agents of the group.
+
+        Args:
+            observations: Arrays [B, n, ...], nested as the observation space.
+            active: Bool [B, n].
+
+        Returns:
+            Arrays [B, n, ...], nested as the action space.
+        """
+        actions = lowest(self.action_space, active.shape)
+        for policy, columns in self.columns.items():
+            worlds, which = np.nonzero(active[:, columns])
+            rows = worlds, np.asarray(columns)[which]
+            seen = picked(observations, rows)
+            chosen = policy.compute_action_batch(seen, len(worlds))
+            for path in self.paths:
+                at(actions, path)[rows] = at(chosen, path)
+        return actions
+
+
 _LOADER = "abmarl.external.load_policy(path)"
 
 
-def _heuristic() -> Any:
-    from abmarl.rollout.heuristic import HeuristicPolicy
-
-    return HeuristicPolicy()
-
-
 # Policies that ship, by the name they are asked for.
-SHIPPED: dict[str, Callable[[], Any]] = {"random": SampledActions, "heuristic": _heuristic}
+SHIPPED: dict[str, Callable[[], Any]] = {"random": SampledActions, "heuristic": HeuristicPolicy}
 
 
 def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
-    """One policy per group, bound to it.
+    """Bind a policy to every group.
 
     Args:
         vec: A vectorised simulation.
@@ -86,7 +134,7 @@ def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
 
 
 def _another(entry: Any) -> Any:
-    """Whoever learns which group it is bound to has to be somebody else for each."""
+    """Return a copy of a policy that keeps the group it is bound to, else the policy itself."""
     is_bound = hasattr(entry, "bind") and not isinstance(entry, type)
     return copy.copy(entry) if is_bound else entry
 
@@ -130,7 +178,7 @@ def _check_parameters(policy: Any, group: str) -> None:
 def choose_actions(
     vec: Any, policies: dict[str, GroupPolicy], observations: dict, active: dict
 ) -> dict[str, dict[str, np.ndarray]]:
-    """The actions of all groups.
+    """Return the actions of all groups.
 
     ``vec.sample_actions()`` draws for all groups at once, so it is asked once for all random ones.
     """
@@ -146,8 +194,23 @@ def choose_actions(
     return actions
 
 
+def check_spaces(policy: Policy, owner: Any, name: str) -> None:
+    """Refuse a policy that has other spaces than the agent or group that it is to act for.
+
+    Raises:
+        ValueError: When it has; names the owner, the space, and both of them.
+    """
+    for side in ("observation_space", "action_space"):
+        ours, theirs = getattr(policy, side), getattr(owner, side)
+        if ours != theirs:
+            raise ValueError(
+                f"the {side} of {name} is {theirs!r:.200}, its policy's is {ours!r:.200}; "
+                f"they must be equal"
+            )
+
+
 def is_path(name: str) -> bool:
-    """Whether the name of a policy looks like the path of a checkpoint, or is one."""
+    """Return whether the name of a policy looks like the path of a checkpoint, or is one."""
     return bool(os.path.dirname(name) or os.path.splitext(name)[1]) or os.path.exists(name)
 
 

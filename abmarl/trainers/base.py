@@ -9,10 +9,9 @@ import numpy as np
 
 from abmarl.managers.simulation_manager import SimulationManager
 from abmarl.policies.policy import Policy, require_discrete
-from abmarl.rollout.agent_policies import AgentPolicies, check_spaces
 from abmarl.rollout.channels import POINT
 from abmarl.rollout.collect import collect
-from abmarl.rollout.policies import bind_policies, choose_actions
+from abmarl.rollout.policies import AgentPolicies, bind_policies, check_spaces, choose_actions
 from abmarl.sim.agents import is_agent
 
 # Observations, actions, rewards and dones of an episode: agent id -> list.

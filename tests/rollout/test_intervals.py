@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from abmarl.rollout.intervals import Interval, mean_interval, share_interval, student_quantile
+from abmarl.rollout.evaluation import Interval, mean_interval, share_interval, student_quantile
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from small_battle import small_battle
 
 from abmarl.examples import shipped, team_battle
 from abmarl.rollout import collect
-from abmarl.rollout.moments import Moments
-from abmarl.rollout.replay import STRIDE, Replay, check_same
+from abmarl.rollout.replay import STRIDE, Moments, Replay, check_same
 from abmarl.rollout.whereabouts import whereabouts
 
 STEPS = 2 * STRIDE + 20

@@ -11,8 +11,7 @@ from abmarl.render.scenes.sight import Sight
 from abmarl.render.scenes.tracker import Tracker
 from abmarl.render.scenes.words import action_words
 from abmarl.render.viewer.shows import Observed, SimulationShow
-from abmarl.rollout.moments import recorded_observations
-from abmarl.rollout.replay import RUN_UP, STRIDE, Replay
+from abmarl.rollout.replay import RUN_UP, STRIDE, Replay, recorded_observations
 
 _KEPT = 4 * STRIDE  # scenes
 
