@@ -176,12 +176,12 @@ class ActionBlocks:
         members = np.flatnonzero(self._kinds == kind)
         self._rows[members] = np.arange(len(members))
         alike = [channels[slot] for slot in members.tolist()]
-        if not all(form.integer and not form.parts for _, _, form, *_ in alike[0]):
+        if not all(form.integer and not form.nested for _, _, form, *_ in alike[0]):
             return None
         parts = []
         for k, (key, _, form, flat, *_) in enumerate(alike[0]):
             places = np.array([one[k][4] for one in alike])[:, None] + np.arange(form.width)
-            parts.append((itemgetter(key), form, flat, places))
+            parts.append((itemgetter(key), form.leaves[0], flat, places))
         return parts
 
     def put(self, action_dict):
@@ -201,9 +201,9 @@ class ActionBlocks:
             some = chosen if positions is None else [chosen[k] for k in positions]
             if sum(map(len, some)) != len(parts) * len(some):
                 return None
-            for key_of, form, flat, at in parts:
+            for key_of, leaf, flat, at in parts:
                 try:
-                    values = form.stack(list(map(key_of, some)))
+                    values = leaf.stack(list(map(key_of, some)))
                 except KeyError:
                     return None
                 if values is None:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from abmarl.gridworld.component import Component
-from abmarl.gridworld.form import Form
 from abmarl.gridworld.groups import Layout
+from abmarl.sim.layout import SpaceLayout
 
 
 class ChannelComponent(Component):
@@ -64,7 +64,7 @@ class ChannelComponent(Component):
         """Whether an agent has this channel."""
         return isinstance(agent, self.supported_agent_type)
 
-    def form(self, slot) -> Form:
+    def form(self, slot) -> SpaceLayout:
         """What the entries of an agent look like; None when it has no such channel."""
         number = self.form_of[slot]
         return self.forms[number] if number >= 0 else None
@@ -96,7 +96,7 @@ class ChannelComponent(Component):
     @property
     def dtype(self) -> np.dtype:
         """dtype of such an array: the narrowest that holds the spaces."""
-        return np.result_type(np.int8, *(form.dtype for form in self.forms))
+        return np.result_type(np.int8, *(form.narrow for form in self.forms))
 
     def _offer(self, slot, agent):
         """Gives an agent the channel. Agents with equal parameters share one space object."""
@@ -105,7 +105,7 @@ class ChannelComponent(Component):
             key = repr(self.space(agent))
         if key not in self._offered:
             self._offered[key] = len(self.forms)
-            self.forms.append(Form(self.space(agent)))
+            self.forms.append(self._form_for(agent))
             self._nulls.append(self.null(agent))
         number = self._offered[key]
         self.form_of[slot] = number
@@ -114,6 +114,16 @@ class ChannelComponent(Component):
         self._put(agent, f"{self.side}_space", self.forms[number].space)
         if self._nulls[number] is not None:
             self._put(agent, f"null_{self.side}", self._nulls[number])
+
+    def _form_for(self, agent) -> SpaceLayout:
+        space = self.space(agent)
+        form = SpaceLayout(space, f"channel {self.key!r}")
+        if not form.width or len({leaf.integer for leaf in form.leaves}) > 1:
+            raise TypeError(
+                f"A channel is one array, so it has one number at least, and all of them integers "
+                f"or all of them floats, got {space}."
+            )
+        return form
 
     def _put(self, agent, attribute, value):
         channels = getattr(agent, attribute)

@@ -6,7 +6,6 @@ import hashlib
 import numpy as np
 
 from abmarl.gridworld.fields import Field, Trait, declared
-from abmarl.gridworld.form import narrow
 from abmarl.gridworld.seeding import fresh_seed, world_streams
 from abmarl.kernels.cells import unravel_cells
 from abmarl.kernels.compile import JIT
@@ -20,6 +19,7 @@ from abmarl.kernels.occupancy import (
 )
 from abmarl.kernels.program import Call, Program
 from abmarl.kernels.sight import sight_table
+from abmarl.sim.layout import narrow
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
 SHOWN = "shown:"

@@ -99,7 +99,8 @@ class Pilot:
 
     def _entry(self, actor: Any, order: Order) -> np.ndarray:
         form = actor.form(self.slot)
-        row = np.clip(np.zeros(form.width, form.dtype), form.low, form.high).astype(form.dtype)
+        row = np.clip(np.zeros(form.width, form.narrow), form.low, form.high)
+        row = row.astype(form.narrow)
         null = actor.null_of(self.slot)
         if null is not None:
             form.put(null, row, 0)
@@ -120,7 +121,7 @@ class Pilot:
         if not order.use:
             return None
         if isinstance(actor, EncodingBasedAttackActor):
-            return {key: int(part.high[0]) for key, (_, part) in form.parts.items()}
+            return {leaf.path[0]: int(leaf.high[0]) for leaf in form.leaves}
         return int(form.high[0]) if not form.shape else None
 
     def _aimed(self, actor: Any, form: Any, order: Order) -> Any:

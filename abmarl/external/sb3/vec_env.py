@@ -15,7 +15,7 @@ from abmarl.external.sb3.shared import SharedVecEnv
 from abmarl.external.sb3.spaces import prepared
 from abmarl.gridworld.fields import positive
 from abmarl.gridworld.seeding import seed_of_worlds
-from abmarl.gridworld.vector.wrappers import mapped
+from abmarl.sim.layout import mapped
 
 
 class SB3VecEnv(SharedVecEnv):

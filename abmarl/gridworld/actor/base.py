@@ -214,8 +214,8 @@ class ActorBase(ChannelComponent):
         for k, slot in enumerate(slots):
             form = self.form(slot)
             values = entries[:, k]
-            if not np.can_cast(array.dtype, form.dtype, "unsafe" if form.integer else "same_kind"):
-                raise TypeError(f"Actions {self.key!r} must be {form.dtype}, got {array.dtype}.")
+            if not np.can_cast(array.dtype, form.narrow, "unsafe" if form.integer else "same_kind"):
+                raise TypeError(f"Actions {self.key!r} must be {form.narrow}, got {array.dtype}.")
             if array.dtype.kind not in "iu" and form.integer:
                 raise TypeError(f"Actions {self.key!r} must be integers, got {array.dtype}.")
             if ((values < form.low) | (values > form.high)).any():

@@ -119,7 +119,7 @@ class ObserverBase(ChannelComponent):
         if row is None:
             at = self.layout.rows_of[slot, 0]
             entries = self._flat[at : at + form.width].astype(self._single_dtype)
-            row = form.point(self._flat, at) if form.parts else entries.reshape(form.shape)[()]
+            row = form.point(self._flat, at) if form.nested else entries.reshape(form.shape)[()]
         return row
 
     def waiting(self) -> dict:
@@ -144,7 +144,7 @@ class ObserverBase(ChannelComponent):
     @property
     def has_parts(self) -> bool:
         """Whether there are agents whose observations are dicts of parts."""
-        return any(form.parts for form in self.forms)
+        return any(form.nested for form in self.forms)
 
     def _update(self):
         if not self.is_current:
@@ -163,7 +163,7 @@ class ObserverBase(ChannelComponent):
             self._block_slots = {
                 start: slots.tolist() for start, slots in self.layout.members.items()
             }
-            self._nested = [slot for slot in self.layout.slots.tolist() if self.form(slot).parts]
+            self._nested = [slot for slot in self.layout.slots.tolist() if self.form(slot).nested]
         return self._flat
 
     @property

@@ -83,18 +83,19 @@ class Channels:
 
     def _receive_one(self, name, key, given, view):
         form = self._forms[name][key]
+        common = None if form.nested else form.leaves[0].common
         array = given if type(given) is np.ndarray else np.asarray(given)
         if array.shape != view.shape:
             raise ValueError(
                 f"actions[{name!r}][{key!r}] must have shape {view.shape}, got {array.shape}."
             )
-        if array.dtype.kind not in ("iu" if form.integer else "iuf"):
+        if not form.takes(array.dtype):
             raise TypeError(
                 f"actions[{name!r}][{key!r}] must be {'integers' if form.integer else 'numbers'}, "
                 f"got {array.dtype}."
             )
-        if array.flags.c_contiguous and form.common is not None and form.integer:
-            low, high = form.common
+        if array.flags.c_contiguous and common is not None and form.integer:
+            low, high = common
             fine = copy_within(array.reshape(-1), low, high, view.reshape(-1))
         else:
             flat = array.reshape(*array.shape[:2], -1)

@@ -7,13 +7,12 @@ from collections import OrderedDict
 import numpy as np
 from gymnasium.spaces import Dict, MultiBinary
 
-from abmarl.gridworld.form import narrow
 from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.kernels.spaces import blank_rows
 from abmarl.sim.conversion import FlattenConversion, RavelConversion, joint_masks
-from abmarl.sim.layout import SpaceLayout
+from abmarl.sim.layout import SpaceLayout, mapped, narrow
 from abmarl.sim.spaces import is_given
 from abmarl.sim.wrappers.super_agent_wrapper import MASK, check_covers
 
@@ -665,13 +664,3 @@ def fill(target, given, where):
         kind = "integers" if target.dtype.kind == "i" else "numbers"
         raise TypeError(f"{where} must be {kind}, got {given.dtype}.")
     target[...] = given
-
-
-def mapped(function, *nested):
-    """``function`` of the arrays at the same place of equally nested dicts and tuples."""
-    first = nested[0]
-    if isinstance(first, dict):
-        return {key: mapped(function, *(one[key] for one in nested)) for key in first}
-    if isinstance(first, tuple):
-        return tuple(mapped(function, *parts) for parts in zip(*nested, strict=True))
-    return function(*nested)
