@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Sequence
 
-from abmarl.cli.exit_codes import INTERRUPTED
+from abmarl.cli.console import INTERRUPTED
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave the interpreter with its exit code.
 
-    0 went well, 2 the user has to change something, 130 stopped by Ctrl-C.
+    The code is 0 when all went well, 2 when the user has to change something, 130 when Ctrl-C
+    stopped the command, and 143 when SIGTERM did.
 
     Args:
         arguments: The command line without the program's name; by default that of the process.

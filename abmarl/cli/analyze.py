@@ -5,23 +5,18 @@ from typing import Annotated
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import AnySeed, Checkpoint, Debug
+from abmarl.cli.console import DONE, UserError, for_the_user, wants_traceback
+from abmarl.cli.options import AnySeed, Checkpoint, Debug, ResultsFolder
 
 EXAMPLES = {
     "abmarl analyze ~/abmarl_results/PredatorPrey_2026-01-31_12-00-00 my_script.py": (
         "call its function run(sim, trainer)"
-    ),
+    )
 }
 
 
 def analyze(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR", show_default=False, help="A results folder of `abmarl train`."
-        ),
-    ],
+    folder: ResultsFolder,
     script: Annotated[
         str,
         typer.Argument(
@@ -40,7 +35,7 @@ def analyze(
     compute_actions({agent: observation}) and trainer.config['multiagent']['policy_mapping_fn'].
     """
     with for_the_user():
-        from abmarl.experiments.execute import execute, importable_from, told_where
+        from abmarl.experiments.experiment import execute, importable_from, located_errors
         from abmarl.experiments.results import Results
 
         results = Results.open(folder)
@@ -49,12 +44,12 @@ def analyze(
             module = execute(script)
             if not callable(getattr(module, "run", None)):
                 raise UserError(f"{script} has no function run(sim, trainer)")
-            from abmarl.experiments.replay import load_replay
+            from abmarl.experiments.trained import load_trained
 
-            replay = load_replay(results, checkpoint, wants_traceback())
+            trained = load_trained(results, checkpoint, wants_traceback())
             if seed is not None:
-                replay.trainer.seed(seed)
-                replay.manager.reset(seed=seed)
-            with told_where(script):
-                module.run(replay.manager, replay.trainer)
-    return 0
+                trained.trainer.seed(seed)
+                trained.manager.reset(seed=seed)
+            with located_errors(script):
+                module.run(trained.manager, trained.trainer)
+    return DONE

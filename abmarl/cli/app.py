@@ -1,4 +1,4 @@
-"""The typer application: its commands, and what becomes of their errors."""
+"""The typer application: its commands, and how their errors are reported."""
 
 import functools
 import os
@@ -22,16 +22,20 @@ from abmarl.cli import (
     train,
     visualize,
 )
-from abmarl.cli.errors import UserError, wants_traceback
-from abmarl.cli.examples import epilog
-from abmarl.cli.exit_codes import DONE, INTERRUPTED, WRONG
+from abmarl.cli.console import DONE, INTERRUPTED, WRONG, UserError, wants_traceback
+from abmarl.terminal import Terminated
 
 
-def show_version(wanted: bool) -> None:
-    """Print the version and leave."""
+def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"abmarl {__version__}")
         raise typer.Exit()
+
+
+def _epilog(examples: dict[str, str]) -> str:
+    """Lay out examples, command line -> what it does, for an ``epilog``."""
+    lines = [f"  {line}\n      {why}" for line, why in examples.items()]
+    return "\n".join(["\b", "Examples:", *lines])  # the backspace keeps the lines apart
 
 
 # Plain help: frames around it leave little room for words, and take "abmarl[render]" for markup.
@@ -40,7 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=epilog(
+    epilog=_epilog(
         {
             "abmarl rollout team-battle": "run 1024 battles of four teams at once",
             "abmarl evaluate team-battle --policy red=heuristic": "how good a policy is",
@@ -58,7 +62,7 @@ app = typer.Typer(
 def abmarl(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Many agents in many grid worlds, stepped at once for reinforcement learning.
@@ -67,24 +71,24 @@ def abmarl(
     """
 
 
-def stoppable(command: Callable[..., int]) -> Callable[..., int]:
-    """Let a command say that a signal ended it, which typer would do without a word."""
+def _stoppable(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command report that a signal ended it; typer would leave without a word."""
 
     @functools.wraps(command)
     def run_it(*args: object, **kwargs: object) -> int:
         try:
             return command(*args, **kwargs)
-        except KeyboardInterrupt as error:
-            # `Terminated` says which; to import it takes as long as numba.
-            code = getattr(error, "exit_code", INTERRUPTED)
-            how = "interrupted" if code == INTERRUPTED else "terminated"
-            print(f"{how}: nothing was kept", file=sys.stderr)
-            return code
+        except Terminated as error:
+            print("terminated: nothing was kept", file=sys.stderr)
+            return error.exit_code
+        except KeyboardInterrupt:
+            print("interrupted: nothing was kept", file=sys.stderr)
+            return INTERRUPTED
 
     return run_it
 
 
-# name -> the command and examples of it.
+# name -> the command and its examples
 COMMANDS = {
     "rollout": (rollout.rollout, rollout.EXAMPLES),
     "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
@@ -99,7 +103,7 @@ COMMANDS = {
     "list": (listing.list_everything, listing.EXAMPLES),
 }
 for name, (command, examples) in COMMANDS.items():
-    app.command(name, epilog=epilog(examples), no_args_is_help=name != "list")(stoppable(command))
+    app.command(name, epilog=_epilog(examples), no_args_is_help=name != "list")(_stoppable(command))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -6,23 +6,16 @@ from typing import Annotated
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user
-from abmarl.cli.options import AnySeed, Debug, Episodes, StepsPerEpisode
+from abmarl.cli.console import DONE, UserError, for_the_user
+from abmarl.cli.options import AnySeed, Debug, Episodes, ExperimentFile, StepsPerEpisode
 
 EXAMPLES = {
-    "abmarl debug experiment.py -n 2 -s 20": "two episodes of 20 steps at most, as text files",
+    "abmarl debug experiment.py -n 2 -s 20": "two episodes of 20 steps at most, as text files"
 }
 
 
 def debug(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="An experiment file: Python, with `params`. It is executed.",
-        ),
-    ],
+    file: ExperimentFile,
     episodes: Episodes = 1,
     steps: StepsPerEpisode = 200,
     render: Annotated[
@@ -38,8 +31,8 @@ def debug(
     """
     with for_the_user():
         from abmarl.experiments.experiment import read
-        from abmarl.experiments.play import has_screen
         from abmarl.experiments.results import base_folder, new_folder
+        from abmarl.experiments.watching import has_screen
         from abmarl.trainers import DebugTrainer
 
         if render and not has_screen():
@@ -49,12 +42,11 @@ def debug(
             )
         experiment = read(file)
         manager = experiment.manager()
-        tune = experiment.tune
-        base = base_folder(tune.get("local_dir") or tune.get("storage_path"))
+        base = base_folder(experiment.local_dir)
         trainer = DebugTrainer(manager, output_dir=base, seed=seed)
         folder = trainer.output_dir = new_folder(base, f"{Path(file).stem}_debug")
         shutil.copy(file, folder)
-    with for_the_user(f"{file}"):
+    with for_the_user(file):
         trainer.train(iterations=episodes, render=render, horizon=steps, seed=seed)
     print(f"wrote {folder}")
-    return 0
+    return DONE

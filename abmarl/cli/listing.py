@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import for_the_user
+from abmarl.cli.console import DONE, for_the_user
 from abmarl.cli.options import Debug
 
 EXAMPLES = {"abmarl list": "simulations that ship with the package, and earlier results"}
@@ -34,7 +34,7 @@ def list_everything(
         print(f"results in {base}:" if found else f"no results in {base}")
         for one in found:
             print(f"  {_line(one)}")
-    return 0
+    return DONE
 
 
 def _line(results: Any) -> str:
@@ -44,16 +44,13 @@ def _line(results: Any) -> str:
         return f"{results.folder.name}: {error}"
     values = results.last_values()
     returned = values.get("env_runners/episode_return_mean")
-    told = "no episode ended" if returned is None else f"return {returned:,.2f}"
-    told = ", ".join(
-        (
-            f"{about.get('algorithm', '?')} of {about.get('source', '?')}",
-            _counted(int(values.get("training_iteration", 0)), "iteration"),
-            told,
-            _counted(len(results.checkpoints()), "checkpoint"),
-        )
+    parts = (
+        f"{about.get('algorithm', '?')} of {about.get('source', '?')}",
+        _counted(int(values.get("training_iteration", 0)), "iteration"),
+        "no episode ended" if returned is None else f"return {returned:,.2f}",
+        _counted(len(results.checkpoints()), "checkpoint"),
     )
-    return f"{results.folder.name}: {told}"
+    return f"{results.folder.name}: {', '.join(parts)}"
 
 
 def _counted(number: int, what: str) -> str:

@@ -1,9 +1,11 @@
-"""Options that several commands have."""
+"""Options and arguments that several commands have."""
 
 import os
 from typing import Annotated
 
 import typer
+
+from abmarl.cli.console import UserError
 
 Sim = Annotated[
     str,
@@ -15,6 +17,18 @@ Sim = Annotated[
         "traffic-corridor, pacman, comms-blocking) or a Python file with `sim`, a function "
         "`make_sim()`, or an experiment's `params`. The file is executed.",
     ),
+]
+ExperimentFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        show_default=False,
+        help="An experiment file: Python, with `params`. It is executed.",
+    ),
+]
+ResultsFolder = Annotated[
+    str,
+    typer.Argument(metavar="DIR", show_default=False, help="A results folder of `abmarl train`."),
 ]
 Horizon = Annotated[
     int, typer.Option(min=0, metavar="N", help="Longest episode in steps; 0 for no limit.")
@@ -29,9 +43,18 @@ Threads = Annotated[
         help="Threads to step with. [default: ABMARL_NUM_THREADS, else 1]",
     ),
 ]
+
+
+def _check_order(order: str) -> str:
+    if order not in ("fixed", "random"):
+        raise UserError(f"--order {order}: allowed are fixed and random")
+    return order
+
+
 Order = Annotated[
     str,
     typer.Option(
+        callback=_check_order,
         metavar="fixed|random",
         help="In which order the agents of a world act: that of the simulation, or a fresh "
         "random one in every step.",

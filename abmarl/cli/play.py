@@ -1,17 +1,27 @@
 """``abmarl play``: act for agents with keys and mouse."""
 
+import contextlib
 import os
+import sys
+import tempfile
 from typing import Annotated, Any
 
 import typer
 
 from abmarl.cli import options
-from abmarl.cli.errors import UserError, brief, for_the_user
-from abmarl.cli.exit_codes import INTERRUPTED
-from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.played import keep, report
-from abmarl.cli.policies import chosen, policies_of
-from abmarl.cli.windows import needs_screen, needs_window
+from abmarl.cli.console import (
+    DONE,
+    INTERRUPTED,
+    UserError,
+    brief,
+    check_outputs,
+    for_the_user,
+    needs_screen,
+    prepare_outputs,
+    require_library,
+)
+from abmarl.cli.inputs import load_policies, load_simulation, name_of_simulation, names_of_policies
+from abmarl.terminal import print_table
 
 EXAMPLES = {
     "abmarl play team-battle": "the first agent is yours; h shows the keys",
@@ -73,8 +83,7 @@ def play(
         ),
     ] = None,
     save: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.npz", help="Save what was played as a rollout."),
+        str | None, typer.Option(metavar="FILE.npz", help="Save what was played as a rollout.")
     ] = None,
     trust: options.Trust = False,
 ) -> int:
@@ -94,23 +103,21 @@ def play(
     if group and len(group) > 1:
         raise UserError(f"--group {' and '.join(group)}: a person plays one group, give one")
     check_outputs({"--save": save})
-    needs_window()
-    # numpy and numba come in here, after what can be refused without them.
-    from abmarl.cli.simulation import load_simulation
+    require_library("pygame")
     from abmarl.rollout.game import Game
 
     with for_the_user():
         vec = _vectorised(load_simulation(sim), sim, seed, horizon or None)
     people = _people(vec, agent or [], group[0] if group else None)
-    played = [name for mine in people for name in mine]
-    policies = _opponents(vec, opponents or [], set(played), trust)
+    agents = [name for mine in people for name in mine]
+    policies = _opponents(vec, opponents or [], set(agents), trust)
     with for_the_user():
-        game = Game(vec, played, policies)
+        game = Game(vec, agents, policies)
         _compile(vec)
-    make_room({"--save": save})
-    name = os.path.basename(sim).removesuffix(".py")
+    prepare_outputs({"--save": save})
+    name = name_of_simulation(sim)
     viewer = _window(game, people, name, fps)
-    lost, code = "", 0
+    lost, code = "", DONE
     try:
         with for_the_user():
             viewer.run()
@@ -119,16 +126,16 @@ def play(
     finally:
         results = game.results
         try:
-            lost = keep(game, name, save)  # first of all: the score can be told again
+            lost = save_game(game, name, save)  # first of all: the score can be printed again
         finally:
-            report(results, people, name)
+            _print_score(results, people, name)
     if lost:
         raise UserError(lost)
     return code
 
 
 def _vectorised(simulation: Any, name: str, seed: int | None, horizon: int | None) -> Any:
-    """One world of a simulation, that stays as it ended."""
+    """Return one world of a simulation, which stays as it ended."""
     parameters = {"seed": seed, "horizon": horizon, "autoreset": False, "copy": True}
     try:
         return simulation.vectorize(num_envs=1, **parameters)
@@ -147,7 +154,7 @@ def _compile(vec: Any) -> None:
 
 
 def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
-    """For every person the agents it plays."""
+    """Return for every person the agents that it plays."""
     from abmarl.rollout.pilot import place_of
     from abmarl.rollout.policies import bind_policies
 
@@ -164,24 +171,24 @@ def _people(vec: Any, agents: list[str], group: str | None) -> list[list[str]]:
     return [[name] for name in agents]
 
 
-def _opponents(vec: Any, given: list[str], played: set[str], trust: bool) -> dict[str, Any]:
-    """group -> policy."""
+def _opponents(vec: Any, given: list[str], agents: set[str], trust: bool) -> dict[str, Any]:
+    """Return group -> policy, for all agents but those that people play."""
     found: dict[str, Any] = {}
     asked: dict[str, list[str]] = {}
-    for group, names in chosen(vec, given, "--opponents", "").items():
+    for group, names in names_of_policies(vec, given, "--opponents", "").items():
         if len(names) > 1:
             raise UserError(f"--opponents: group {group!r} is given {' and '.join(names)}")
-        if set(vec.groups[group].agent_ids) <= played:
-            found[group] = "random"  # asked, but nobody follows it
+        if set(vec.groups[group].agent_ids) <= agents:
+            found[group] = "random"  # it is called, but its actions are not used
         elif names[0]:
             asked[group] = names
         else:
-            found[group] = _scripted(vec, group)
-    read = policies_of(vec, asked, trust, False, vec.seed, "--opponents")
-    return found | {group: read[group][name] for group, [name] in asked.items()}
+            found[group] = _default_policy(vec, group)
+    loaded = load_policies(vec, asked, trust, False, vec.seed, "--opponents")
+    return found | {group: loaded[group][name] for group, [name] in asked.items()}
 
 
-def _scripted(vec: Any, group: str) -> str:
+def _default_policy(vec: Any, group: str) -> str:
     from abmarl.rollout.policies import bind_policies
 
     try:
@@ -192,7 +199,7 @@ def _scripted(vec: Any, group: str) -> str:
 
 
 def _window(game: Any, people: list[list[str]], name: str, fps: float | None) -> Any:
-    """The window, opened."""
+    """Open the window."""
     from abmarl.render import Viewer
     from abmarl.render.play.keyboard import Keyboard
     from abmarl.render.play.line import GameLine
@@ -210,3 +217,55 @@ def _window(game: Any, people: list[list[str]], name: str, fps: float | None) ->
             viewer.chosen = game.pilots[people[0][0]].slot
         viewer.open()
     return viewer
+
+
+def save_game(game: Any, name: str, path: str | None) -> str:
+    """Save a game, in the folder for temporary files if its place cannot be written.
+
+    Args:
+        game: The game.
+        name: The name of the simulation.
+        path: Where the game goes, or None.
+
+    Returns:
+        Why the game is not at its place, "" if it is.
+    """
+    if path is None:
+        return ""
+    if not game.num_steps:
+        print("nothing was played, so nothing is saved", file=sys.stderr)
+        return ""
+    from abmarl.rollout import save
+
+    try:
+        rollout = game.rollout(name)
+        save(rollout, path)
+    except OSError as error:
+        # The disk is full, or the folder is gone: nobody plays the same game again.
+        with contextlib.suppress(OSError):
+            spare = tempfile.mkdtemp(prefix="abmarl-play-")
+            try:
+                save(rollout, os.path.join(spare, "game.npz"))
+            except OSError:
+                os.rmdir(spare)
+                raise
+            return f"--save: {brief(error)}\nthe game is in {os.path.join(spare, 'game.npz')}"
+        return f"--save: {brief(error)}\nthere was no other place to keep it"
+    except (ValueError, MemoryError) as error:
+        return f"--save: {brief(error)}"
+    print(f"wrote {path}", file=sys.stderr)
+    return ""
+
+
+def _print_score(results: list, people: list[list[str]], name: str) -> None:
+    """Print the score of every game that ended, and of the one that was broken off."""
+    rows = []
+    for number, line in enumerate(results, 1):
+        rows.append((f"game {number}, {line.steps} steps", "" if line.ended else "broken off"))
+        for mine in people:
+            rows += [(f"  {agent}", f"{line.agents[agent]:.2f}") for agent in mine]
+        rows += [(f"  group {group}", f"{score:.2f}") for group, score in line.groups.items()]
+    if rows:
+        print_table(f"{name}: score", rows)
+    else:
+        print("nothing was played")

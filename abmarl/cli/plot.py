@@ -5,9 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, brief
-from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.recorded import load_rollout, name_of, simulation_of
+from abmarl.cli.console import (
+    DONE,
+    UserError,
+    brief,
+    check_outputs,
+    for_the_user,
+    prepare_outputs,
+    require_library,
+)
+from abmarl.cli.inputs import load_rollout, name_of_rollout, simulation_of
+from abmarl.terminal import progress
 
 EXAMPLES = {
     "abmarl plot run.npz": "writes run.png",
@@ -49,27 +57,22 @@ def plot(
     for file in files:
         if out is not None and file == out:
             raise UserError(f"--out {out}: is one of the rollouts")
-    from abmarl import extras
-    from abmarl.cli.errors import for_the_user
-
-    with for_the_user():
-        extras.load("matplotlib")
+    require_library("matplotlib")
     rollouts = [load_rollout(file) for file in files]
-    make_room({"--out": path})
+    prepare_outputs({"--out": path})
     from abmarl.render import plot_runs
 
     runs = [_run(rollout, file, sim) for rollout, file in zip(rollouts, files, strict=True)]
     with for_the_user("--out"):
         plot_runs(path, runs)
     print(f"wrote {path}", file=sys.stderr)
-    return 0
+    return DONE
 
 
 def _run(rollout: Any, file: str, sim: str | None) -> Any:
-    """A rollout with what can be found out about it."""
+    """Return a rollout with the colours and places of its agents, as far as they are known."""
     from abmarl.render import Run
     from abmarl.render.scenes.palette import shown_colors
-    from abmarl.rollout.progress import reporter
     from abmarl.rollout.whereabouts import whereabouts
 
     try:
@@ -78,7 +81,7 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
         if sim is not None:
             raise
         print(f"no heat maps: {error}", file=sys.stderr)
-        return Run(name_of(file), rollout)
+        return Run(name_of_rollout(file), rollout)
     agents = simulation.agents
     shown = dict(zip(agents, shown_colors(list(agents.values())), strict=True))
     colors = {
@@ -86,7 +89,7 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
     }
     where = None
     try:
-        with reporter(f"simulating {file} again", rollout.num_steps, "steps") as report:
+        with progress(f"simulating {file} again", rollout.num_steps, "steps") as report:
             where = whereabouts(simulation, rollout, report.update)
     except (ValueError, TypeError, NotImplementedError, MemoryError) as error:
         if sim is not None and isinstance(error, ValueError | TypeError):
@@ -98,4 +101,4 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
             "there on",
             file=sys.stderr,
         )
-    return Run(name_of(file), rollout, where, colors)
+    return Run(name_of_rollout(file), rollout, where, colors)

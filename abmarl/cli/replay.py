@@ -7,11 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user
-from abmarl.cli.exit_codes import INTERRUPTED
-from abmarl.cli.outputs import check_outputs, make_room
-from abmarl.cli.recorded import load_rollout, name_of, simulation_of
-from abmarl.cli.windows import needs_screen, needs_window
+from abmarl.cli.console import (
+    DONE,
+    INTERRUPTED,
+    UserError,
+    check_outputs,
+    for_the_user,
+    needs_screen,
+    prepare_outputs,
+    require_library,
+)
+from abmarl.cli.inputs import load_rollout, name_of_rollout, simulation_of
+from abmarl.terminal import ProgressBar, deferred_interrupt, progress
 
 EXAMPLES = {
     "abmarl replay run.npz": "in a window; h shows the keys",
@@ -83,7 +90,7 @@ def replay(
         if step is not None and record is None:
             raise UserError(f"{option} {step}: is for a film, give --record FILE too")
     check_outputs({"--record": record})
-    needs_window()
+    require_library("pygame")
     rollout = load_rollout(file)
     if world >= rollout.num_envs:
         raise UserError(f"--world {world}: there are worlds 0 to {rollout.num_envs - 1} in {file}")
@@ -92,23 +99,28 @@ def replay(
 
     with for_the_user(file):
         show = ReplayShow(
-            simulation, rollout, world, name_of(file), on_check=_progress, on_mismatch=_tell
+            simulation,
+            rollout,
+            world,
+            name_of_rollout(file),
+            on_check=_progress,
+            on_mismatch=_print_mismatch,
         )
-    begin, end = _stretch(show, episode)
+    begin, end = _moments_of(show, episode)
     if record is None:
         show.go(begin)
-        return _watch(show, name_of(file), world, fps)
+        return _watch(show, name_of_rollout(file), world, fps)
     moments = show.replay.moments
     begin = begin if first is None else _moment(moments, rollout, "--from", first)
     end = end if last is None else _moment(moments, rollout, "--to", last, ends=True)
     if begin > end:
         raise UserError(f"--from {moments.step[begin]}: comes after --to {moments.step[end]}")
-    make_room({"--record": record})
+    prepare_outputs({"--record": record})
     return _film(show, record, range(begin, end + 1), fps)
 
 
-def _stretch(show: Any, episode: int | None) -> tuple[int, int]:
-    """The first and the last moment of an episode, or of everything."""
+def _moments_of(show: Any, episode: int | None) -> tuple[int, int]:
+    """Return the first and the last moment of an episode, or of the whole rollout."""
     moments = show.replay.moments
     if episode is None:
         return 0, len(moments) - 1
@@ -121,7 +133,7 @@ def _stretch(show: Any, episode: int | None) -> tuple[int, int]:
 
 
 def _moment(moments: Any, rollout: Any, option: str, step: int, ends: bool = False) -> int:
-    """The moment after so many steps: the start of an episode, or with `ends` its end."""
+    """Return the moment after so many steps: the start of an episode, or with `ends` its end."""
     if step > rollout.num_steps:
         raise UserError(f"{option} {step}: the rollout has {rollout.num_steps} steps")
     moment = moments.of_step(step)
@@ -141,19 +153,17 @@ def _watch(show: Any, name: str, world: int, fps: float) -> int:
             show, title=f"{name} - abmarl", speed=fps, world=world, hands=desk, strips=strips
         )
         desk.viewer.run()
-    return 0
+    return DONE
 
 
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
     from abmarl.render.replay.clip import Clip
-    from abmarl.rollout.interrupt import deferred_interrupt
-    from abmarl.rollout.progress import reporter
 
     with (
         for_the_user("--record"),
         deferred_interrupt() as interrupt,
         Clip(show, path, fps) as clip,
-        reporter(f"filming {path}", len(moments), "pictures") as report,
+        progress(f"filming {path}", len(moments), "pictures") as report,
     ):
         for number, moment in enumerate(moments, 1):
             clip.take(moment)
@@ -164,24 +174,22 @@ def _film(show: Any, path: str, moments: range, fps: float) -> int:
     if interrupt:
         print(f"interrupted after {number:,} of {len(moments):,} pictures", file=sys.stderr)
         return INTERRUPTED
-    return 0
+    return DONE
 
 
 @contextlib.contextmanager
 def _progress(replay: Any) -> Iterator[Callable[[int], None] | None]:
-    """Long rollouts take a while to be simulated again: say how far it is."""
-    from abmarl.rollout.progress import Bar, reporter
-
+    """Show how far a long rollout is simulated again, on a terminal."""
     total = len(replay.moments)
-    report = reporter(f"simulating world {replay.world} again", total, "steps", total > 5000)
-    if isinstance(report, Bar):
+    report = progress(f"simulating world {replay.world} again", total, "steps", total > 5000)
+    if isinstance(report, ProgressBar):
         with report:
             yield lambda moment: report.update(moment + 1)
     else:
         yield None
 
 
-def _tell(mismatch: Any) -> None:
+def _print_mismatch(mismatch: Any) -> None:
     print(
         f"not as recorded: {mismatch}\nfrom there on the record is shown, what every agent saw",
         file=sys.stderr,

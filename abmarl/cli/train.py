@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.exit_codes import DONE, INTERRUPTED
+from abmarl.cli.console import DONE, INTERRUPTED, UserError, for_the_user, wants_traceback
 from abmarl.cli.options import Debug
+from abmarl.terminal import Terminated
 
 EXAMPLES = {
     "abmarl train experiment.py": "train until its stop criterion is reached",
@@ -72,13 +72,14 @@ def train(
         )
     settings = list(set_ or [])
     with for_the_user():
-        # Ray and torch come in here; before, OMP_NUM_THREADS must be set.
+        # Before Ray and torch are imported.
         from abmarl.experiments.ray_session import prepare
 
         prepare()
         from abmarl.experiments.experiment import read
         from abmarl.experiments.results import Results
         from abmarl.experiments.settings import apply_settings
+        from abmarl.external.ray_logs import hush
 
         results = Results.open(resume) if resume is not None else None
         if results is not None:
@@ -90,11 +91,9 @@ def train(
             experiment = read(results.experiment, results.about.get("source"))
         apply_settings(experiment, settings)
         if not wants_traceback():
-            from abmarl.external.ray_logs import hush
-
             hush()
         if smoke:
-            from abmarl.experiments.smoke import try_out
+            from abmarl.experiments.training import try_out
 
             try_out(experiment, settings, noisy=wants_traceback())
             return DONE
@@ -102,12 +101,10 @@ def train(
 
 
 def _train(experiment: Any, settings: list[str], results: Any) -> int:
-    from abmarl.experiments.plan import processes
+    from abmarl.experiments.configuration import translate
     from abmarl.experiments.ray_session import ray_session
-    from abmarl.experiments.resume import check_same, finished
-    from abmarl.experiments.training import Run, start
-    from abmarl.experiments.translate import translate
-    from abmarl.rollout.interrupt import Terminated
+    from abmarl.experiments.stop import already_reached
+    from abmarl.experiments.training import TrainingRun, check_same
 
     with for_the_user():
         plan = translate(experiment)
@@ -116,17 +113,16 @@ def _train(experiment: Any, settings: list[str], results: Any) -> int:
         if results is not None:
             check_same(plan, results)
             iteration, checkpoint = results.checkpoint()
-            done = finished(plan, results, iteration)
+            done = already_reached(results.last_values(iteration), plan.stop, iteration)
             if done:
                 print(f"{done}\ncheckpoint: {checkpoint}")
                 return DONE
         print(f"starting Ray for {plan.title} ...", flush=True)
-        with ray_session(processes(plan), noisy=wants_traceback()):
+        with ray_session(plan.num_processes, noisy=wants_traceback()):
             if results is None:
-                run = start(experiment, plan, settings)
+                run = TrainingRun.start(experiment, plan, settings)
             else:
-                run = Run(plan, results)
-                run.restore(iteration, checkpoint)
+                run = TrainingRun.resume(plan, results)
                 results.remember(**{**results.about, "set": settings})
                 print(f"going on after iteration {run.iteration}")
             try:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from abmarl.cli.errors import UserError, for_the_user, wants_traceback
-from abmarl.cli.options import AnySeed, Checkpoint, Debug, Episodes, StepsPerEpisode
+from abmarl.cli.console import DONE, UserError, for_the_user, wants_traceback
+from abmarl.cli.options import AnySeed, Checkpoint, Debug, Episodes, ResultsFolder, StepsPerEpisode
 
 EXAMPLES = {
     "abmarl visualize ~/abmarl_results/MultiCorridor_2026-01-31_12-00-00 -n 5 --record": (
@@ -19,12 +19,7 @@ EXAMPLES = {
 
 
 def visualize(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR", show_default=False, help="A results folder of `abmarl train`."
-        ),
-    ],
+    folder: ResultsFolder,
     episodes: Episodes = 1,
     steps: StepsPerEpisode = 200,
     checkpoint: Checkpoint = None,
@@ -60,8 +55,8 @@ def visualize(
     results folder is executed.
     """
     with for_the_user():
-        from abmarl.experiments.play import OnScreen, has_screen
         from abmarl.experiments.results import Results
+        from abmarl.experiments.watching import EpisodeWindow, has_screen
 
         results = Results.open(folder)
         if not record_only and not has_screen():
@@ -69,50 +64,53 @@ def visualize(
                 "there is no screen here (DISPLAY is not set): give --record-only to film the "
                 "episodes instead"
             )
-        from abmarl.experiments.replay import load_replay
+        from abmarl.experiments.trained import load_trained
 
-        replay = load_replay(results, checkpoint, wants_traceback())
+        trained = load_trained(results, checkpoint, wants_traceback())
         if seed is not None:
-            replay.trainer.seed(seed)
+            trained.trainer.seed(seed)
         with ExitStack() as stack:
-            screen = None
+            window = None
             if not record_only:
-                title = replay.experiment.title
-                screen = stack.enter_context(OnScreen(replay.manager, frame_delay / 1000, title))
+                title = trained.experiment.title
+                window = stack.enter_context(
+                    EpisodeWindow(trained.manager, frame_delay / 1000, title)
+                )
             for episode in range(episodes):
                 first = seed if episode == 0 else None
                 path = None
                 if record or record_only:
-                    path = results.film_path(replay.iteration)
-                played = _play(replay, steps, explore, first, path, frame_delay, screen)
-                print(_told(episode, played, path), flush=True)
+                    path = results.film_path(trained.iteration)
+                played = _play(trained, steps, explore, first, path, frame_delay, window)
+                print(_line(episode, played, path), flush=True)
                 if played.stopped:
                     break
-    return 0
+    return DONE
 
 
 def _play(
-    replay: Any, steps: int, explore: bool, seed: int | None, path: Any, delay: int, screen: Any
+    trained: Any, steps: int, explore: bool, seed: int | None, path: Any, delay: int, window: Any
 ) -> Any:
-    from abmarl.experiments.play import on_film, play
+    """Play an episode; film it if there is a path, and show it if there is a window."""
+    from abmarl.experiments.watching import captioned, play_episode
     from abmarl.render import Recorder
 
     with ExitStack() as stack:
         film = None
         if path is not None:
-            title = replay.experiment.title
-            filmed = on_film(replay.manager, title)
+            title = trained.experiment.title
+            filmed = captioned(trained.manager, title)
             film = stack.enter_context(Recorder(filmed, path, 1000 / delay, title=title))
 
         def show() -> bool:
             if film is not None:
                 film.capture()
-            return screen is None or screen()
+            return window is None or window()
 
-        return play(replay.manager, replay.trainer, steps, explore, seed, show)
+        return play_episode(trained.manager, trained.trainer, steps, explore, seed, show)
 
 
-def _told(episode: int, played: Any, path: Any) -> str:
+def _line(episode: int, played: Any, path: Any) -> str:
     total = sum(played.returns.values())
     end = "" if played.ended else ", not at its end"
     end = ", when the window was closed" if played.stopped else end

@@ -3,15 +3,112 @@
 from collections.abc import Callable
 from typing import Any
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import manager_of
+import numpy as np
+from gymnasium import spaces
+
+from abmarl.experiments.experiment import ExperimentError, manager_of
 from abmarl.extras import load
 from abmarl.sim.agents import is_agent
+from abmarl.sim.conversion import FlattenConversion
 
 MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
 
-from abmarl.experiments.codec import Codec  # noqa: E402 - after the message about a missing Ray
+# After the message about a missing Ray.
+from abmarl.external.rllib.points import ActionPoints, ObservationPoints, as_floats  # noqa: E402
 from abmarl.external.rllib.seeds import FirstSeed  # noqa: E402
+
+
+class Codec:
+    """Convert an agent's observations for a network, and the network's actions for the agent.
+
+    The conversion is the same for worlds that are stepped one by one and in batches, so that
+    policies trained in one way act in the other: see `ObservationPoints` and `ActionPoints`.
+    Actions of floats, which batches do not have, become a flat ``Box``.
+
+    Args:
+        observation_space, action_space: spaces of the agent.
+        owner: whose they are, for messages.
+
+    Attributes:
+        observation_space, action_space: the spaces of the network.
+
+    Raises:
+        ExperimentError: a space cannot be converted.
+    """
+
+    def __init__(self, observation_space: Any, action_space: Any, owner: str) -> None:
+        self.owner = owner
+        try:
+            self._observations = ObservationPoints(observation_space, "observation_space")
+            flatten = FlattenConversion(action_space, "action_space", one_hot=False)
+            floats = not any(leaf.integer for leaf in flatten.layout.leaves)
+            self._actions = (
+                _FloatActions(flatten) if floats else ActionPoints(action_space, "action_space")
+            )
+        except (TypeError, ValueError) as error:
+            raise ExperimentError(f"{owner}: {error}") from error
+        self.observation_space = self._observations.space
+        self.action_space = self._actions.space
+
+    def observe(self, point: Any) -> np.ndarray:
+        """Return an observation of the simulation as the network's, float32 [width].
+
+        Raises:
+            ValueError: it does not lie in the agent's observation space.
+        """
+        try:
+            return self._observations.convert(point)
+        except ValueError as error:
+            raise ValueError(f"{self.owner}: {error}") from None
+
+    def act(self, value: Any) -> Any:
+        """Return an action of the network as the simulation's."""
+        return self._actions.restore(value)
+
+
+class _FloatActions:
+    """Actions of floats as a flat ``Box`` of float32."""
+
+    def __init__(self, flatten: FlattenConversion) -> None:
+        self._flatten = flatten
+        self.space: spaces.Box = as_floats(flatten.target)
+
+    def restore(self, value: Any) -> Any:
+        flat = self._flatten.target
+        # Rounding to float32 may have moved the bounds outwards.
+        return self._flatten.restore(np.clip(value, flat.low, flat.high).astype(flat.dtype))
+
+
+def codecs_of(agents_spaces: dict[str, tuple[Any, Any]]) -> dict[str, Codec]:
+    """Return a codec for every agent; agents that share their spaces share it.
+
+    Args:
+        agents_spaces: agent id -> observation space and action space.
+    """
+    made: dict[tuple[int, int], Codec] = {}
+    codecs = {}
+    for agent_id, (observations, actions) in agents_spaces.items():
+        key = id(observations), id(actions)
+        if key not in made:
+            made[key] = Codec(observations, actions, f"agent {agent_id!r}")
+        codecs[agent_id] = made[key]
+    return codecs
+
+
+def learners_of(manager: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the observation space and action space of every agent that learns, by id.
+
+    Raises:
+        ExperimentError: no agent learns.
+    """
+    found = {
+        agent_id: (agent.observation_space, agent.action_space)
+        for agent_id, agent in manager.agents.items()
+        if is_agent(agent)
+    }
+    if not found:
+        raise ExperimentError(f"no agent of {type(manager.sim).__name__} both observes and acts")
+    return found
 
 
 class ConvertedEnv(MultiAgentEnv):
@@ -38,7 +135,7 @@ class ConvertedEnv(MultiAgentEnv):
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[dict, dict]:
-        """Start an episode; the seed is treated as `FirstSeed` says."""
+        """Start an episode; `FirstSeed` says what becomes of the seed."""
         obs, infos = self.env.reset(seed=self._seed(seed), options=options)
         return self._observed(obs), infos
 
@@ -61,18 +158,19 @@ class ConvertedEnv(MultiAgentEnv):
 
 
 class EnvCreator:
-    """Makes the environment of an experiment, on the driver and on every worker.
+    """Make the environment of an experiment, on the driver and on every worker.
 
     Args:
         make_sim: function of ``env_config`` that returns a manager, or something with one.
-        horizon: steps after which an episode is truncated; None: what the file's own wrapper says.
+        horizon: steps after which an episode is truncated; None: the limit of the file's own
+            wrapper, if it has one.
     """
 
     def __init__(self, make_sim: Callable[..., Any], horizon: int | None) -> None:
         self.make_sim, self.horizon = make_sim, horizon
 
     def __call__(self, env_config: Any) -> ConvertedEnv:
-        """Make one."""
+        """Return a new environment."""
         from abmarl.external.rllib import MultiAgentWrapper
 
         made = self.make_sim(dict(env_config))
@@ -82,10 +180,10 @@ class EnvCreator:
 
 
 def check_env(env: ConvertedEnv, steps: int = 20) -> None:
-    """Play some steps with random actions, so that what fails does so here and not in a worker.
+    """Play some steps with random actions, so that errors show here and not in a worker.
 
     Raises:
-        Exception: whatever the simulation raises.
+        Exception: any error of the simulation.
         ValueError: an observation does not lie in its space.
     """
     obs, _ = env.reset(seed=0)
@@ -99,35 +197,3 @@ def check_env(env: ConvertedEnv, steps: int = 20) -> None:
         if done["__all__"]:
             obs, _ = env.reset()
             done = {}
-
-
-def codecs_of(agents_spaces: dict[str, tuple[Any, Any]]) -> dict[str, Codec]:
-    """A codec for every agent; agents that share their spaces share it.
-
-    Args:
-        agents_spaces: agent id -> observation space and action space.
-    """
-    made: dict[tuple[int, int], Codec] = {}
-    codecs = {}
-    for agent_id, (observations, actions) in agents_spaces.items():
-        key = id(observations), id(actions)
-        if key not in made:
-            made[key] = Codec(observations, actions, f"agent {agent_id!r}")
-        codecs[agent_id] = made[key]
-    return codecs
-
-
-def learners_of(manager: Any) -> dict[str, tuple[Any, Any]]:
-    """Observation and action space of every agent that learns, by id.
-
-    Raises:
-        ExperimentError: nobody does.
-    """
-    found = {
-        agent_id: (agent.observation_space, agent.action_space)
-        for agent_id, agent in manager.agents.items()
-        if is_agent(agent)
-    }
-    if not found:
-        raise ExperimentError(f"no agent of {type(manager.sim).__name__} both observes and acts")
-    return found

@@ -1,16 +1,15 @@
-"""Policies of an experiment: checked against the agents, and as RLlib wants them."""
+"""Policies of an experiment: who learns what, checked against the agents."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from abmarl.experiments.codec import Codec
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.keys import check_known, nearest
+from abmarl.experiments.environment import Codec
+from abmarl.experiments.experiment import ExperimentError, check_known, nearest
 from abmarl.sim.spaces import to_gymnasium
 
-ONLY = "policy"
+ONLY_POLICY = "policy"
 """The policy of all agents where the file names none."""
 MULTIAGENT_KEYS = ("policies", "policy_mapping_fn", "policies_to_train", "count_steps_by")
 
@@ -33,19 +32,30 @@ class AgentMapping:
         self.num_arguments = len(needed)
 
     def __call__(self, agent_id: str, episode: Any = None, *args: Any, **kwargs: Any) -> str:
-        """The id of the agent's policy."""
+        """Return the id of the agent's policy."""
         others = (episode, None)[: self.num_arguments - 1]
         return self.function(agent_id, *others)
 
 
+class OnePolicy:
+    """The mapping function where there is one policy."""
+
+    def __init__(self, policy_id: str) -> None:
+        self.policy_id = policy_id
+
+    def __call__(self, agent_id: str, *args: Any, **kwargs: Any) -> str:
+        """Return the id of the policy."""
+        return self.policy_id
+
+
 @dataclass
 class Policies:
-    """Who learns what.
+    """The policies that agents are mapped to.
 
     Attributes:
         spaces: policy id -> observation space and action space of its network.
-        mapping: function of an agent's id, the id of its policy.
-        settings: policy id -> what is particular to it, keys of an ``AlgorithmConfig``.
+        mapping: function of an agent's id that returns the id of its policy.
+        settings: policy id -> its own settings, keys of an ``AlgorithmConfig``.
         modules: policy id -> the class of its ``RLModule``, where the file gives one.
         unused: ids of policies that no agent is mapped to; they are in none of the others.
     """
@@ -69,37 +79,34 @@ def policies_of(
         multiagent: its value; empty where there is one policy for all agents.
         agents: agent id -> observation space and action space in the simulation.
         codecs: agent id -> how these are converted.
-        where: what the key is called in the file.
+        where: name of the key in the file, for messages.
 
     Raises:
-        ExperimentError: a policy is not as it should be or does not fit an agent, or an agent has
-            none.
+        ExperimentError: a policy is wrong or does not fit an agent, or an agent has none.
     """
     check_known(multiagent, MULTIAGENT_KEYS, where)
-    specs = _specs(multiagent.get("policies", {ONLY: None}), f"{where}['policies']")
+    specs = _specs(multiagent.get("policies", {ONLY_POLICY: None}), f"{where}['policies']")
     mapping = _mapping(multiagent.get("policy_mapping_fn"), specs, where)
     found = Policies({}, mapping)
-    raw: dict[str, tuple[str, Any, Any]] = {}
-    for agent_id, (observations, actions) in agents.items():
+    first_agents: dict[str, str] = {}
+    for agent_id, own in agents.items():
         policy_id = _policy_id(mapping, agent_id, specs, where)
-        given = specs[policy_id][1:3]
-        for side, space, own in zip(
-            ("observation_space", "action_space"), given, (observations, actions), strict=True
+        for side, given, space in zip(
+            ("observation_space", "action_space"), specs[policy_id][1:3], own, strict=True
         ):
-            if space is not None and not _same(space, own):
+            if given is not None and not _equal(given, space):
                 raise ExperimentError(
-                    f"{where}: policy {policy_id!r} has the {side} {space!r:.160}\n"
-                    f"but agent {agent_id!r}, which is mapped to it, has {own!r:.160}"
+                    f"{where}: policy {policy_id!r} has the {side} {given!r:.160}\n"
+                    f"but agent {agent_id!r}, which is mapped to it, has {space!r:.160}"
                 )
-        first = raw.setdefault(policy_id, (agent_id, observations, actions))
-        if not (_same(first[1], observations) and _same(first[2], actions)):
+        first = first_agents.setdefault(policy_id, agent_id)
+        if not all(map(_equal, agents[first], own)):
             raise ExperimentError(
-                f"{where}: agents {first[0]!r} and {agent_id!r} have different spaces and are both "
+                f"{where}: agents {first!r} and {agent_id!r} have different spaces and are both "
                 f"mapped to policy {policy_id!r}; give them policies of their own"
             )
-        found.spaces[policy_id] = (
-            codecs[agent_id].observation_space, codecs[agent_id].action_space
-        )  # fmt: skip
+        codec = codecs[agent_id]
+        found.spaces[policy_id] = (codec.observation_space, codec.action_space)
     for policy_id, (policy_class, _, _, settings) in specs.items():
         if policy_id not in found.spaces:
             found.unused.append(policy_id)
@@ -148,17 +155,6 @@ def _mapping(function: Any, specs: Mapping[str, Any], where: str) -> Callable[..
     return AgentMapping(function)
 
 
-class OnePolicy:
-    """The mapping function where there is one policy."""
-
-    def __init__(self, policy_id: str) -> None:
-        self.policy_id = policy_id
-
-    def __call__(self, agent_id: str, *args: Any, **kwargs: Any) -> str:
-        """The id of the policy."""
-        return self.policy_id
-
-
 def _policy_id(mapping: Any, agent_id: str, specs: Mapping[str, Any], where: str) -> str:
     try:
         policy_id = mapping(agent_id)
@@ -186,5 +182,5 @@ def _module(policy_class: Any, policy_id: str, where: str) -> type:
     return policy_class
 
 
-def _same(one: Any, other: Any) -> bool:
+def _equal(one: Any, other: Any) -> bool:
     return one is other or to_gymnasium(one) == to_gymnasium(other)

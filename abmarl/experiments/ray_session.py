@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from abmarl.external.ray_logs import hush
 from abmarl.extras import load
-from abmarl.rollout.interrupt import raised_termination
+from abmarl.resources import available_cpus
+from abmarl.terminal import raised_termination
 
 PATIENCE = 30.0
 """Seconds within which a Ray elsewhere has to answer."""
@@ -22,7 +23,7 @@ PATIENCE = 30.0
 def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
     """Connect to the Ray that RAY_ADDRESS names, or start one on this machine.
 
-    One that runs already is used and stays.
+    A Ray that runs in this process already is used, and not stopped.
 
     Args:
         num_cpus: how many processes of one processor each are wanted; where Ray is started here,
@@ -44,13 +45,13 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
     if address:
         wait_for_ray(address)
     else:
-        cpus = max(num_cpus, len(os.sched_getaffinity(0)))
+        cpus = max(num_cpus, available_cpus())
         settings = {"num_cpus": cpus, "include_dashboard": False}
     level = logging.INFO if noisy else logging.CRITICAL
     with warnings.catch_warnings(), contextlib.nullcontext() if noisy else _no_stderr():
         # Ray announces what will change in its future versions.
         warnings.simplefilter("ignore", FutureWarning)
-        with _out_of_reach():
+        with _termination_blocked():
             ray.init(address=address, log_to_driver=noisy, logging_level=level, **settings)
     try:
         with raised_termination():  # in the place of Ray's own handler, which prints where it was
@@ -60,15 +61,15 @@ def ray_session(num_cpus: int = 1, noisy: bool = False) -> Iterator[None]:
 
 
 def wait_for_ray(address: str) -> None:
-    """Wait until somebody answers where a Ray is to be, and say where that is.
+    """Print where a Ray is to be, and wait until it answers.
 
-    Ray itself goes on trying for minutes, without a word.
+    Ray itself would try for minutes without a word.
 
     Args:
         address: ``host:port`` or ``ray://host:port``; anything else, as ``auto``, is left to Ray.
 
     Raises:
-        ConnectionError: nobody answers within `PATIENCE` seconds.
+        ConnectionError: there is no answer within `PATIENCE` seconds.
     """
     print(f"connecting to the Ray at {address}, as RAY_ADDRESS says ...", flush=True)
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -90,10 +91,10 @@ def wait_for_ray(address: str) -> None:
 
 
 def prepare() -> None:
-    """What must be said before Ray and torch are imported.
+    """Set the environment variables that Ray and torch read when they are imported.
 
-    torch's threads get into the way of the processes that sample: with one thread each an
-    iteration is up to forty times as fast where processors are scarce.
+    The threads of torch compete with the processes that sample: with one thread each an iteration
+    is up to forty times as fast where processors are scarce.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -101,12 +102,15 @@ def prepare() -> None:
 
 
 @contextlib.contextmanager
-def _out_of_reach() -> Iterator[None]:
-    """Processes that are started meanwhile do not hear SIGTERM, as Ray's never hear Ctrl-C.
+def _termination_blocked() -> Iterator[None]:
+    """Start processes that ignore SIGTERM, as Ray's own ignore Ctrl-C.
 
-    `timeout` and batch systems send it to all processes. Without Ray's own, this one would be lost
-    at once, and with it the checkpoint that it is to keep.
+    ``timeout`` and batch systems send it to all processes. Without those of Ray the training would
+    end at once, before its last checkpoint is kept.
     """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
@@ -116,7 +120,7 @@ def _out_of_reach() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_stderr() -> Iterator[None]:
-    """Silence what is not written by Python: Ray's core says on stderr that it will be silent."""
+    """Silence what is not written by Python, such as the messages of Ray's core on stderr."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:

@@ -1,4 +1,4 @@
-"""The folder of a training run: where it is, and what is in it."""
+"""Results folders of training runs: where they are, and what is in them."""
 
 import csv
 import itertools
@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from abmarl import __version__
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.experiment import ExperimentError
 from abmarl.extras import load
+from abmarl.files import replacing
 
 RUN_FILE = "run.json"
 PROGRESS_FILE = "progress.csv"
@@ -22,10 +23,10 @@ FORMAT = 1
 
 
 def base_folder(local_dir: Any = None) -> Path:
-    """``abmarl_results`` in the folder that an experiment names, else in the home folder.
+    """Return ``abmarl_results`` in the folder that an experiment names, else in the home folder.
 
     Raises:
-        ExperimentError: it is no path.
+        ExperimentError: the folder is no path of this machine.
     """
     if local_dir is None:
         return Path.home() / "abmarl_results"
@@ -37,11 +38,11 @@ def base_folder(local_dir: Any = None) -> Path:
 
 
 def new_folder(base: Path, name: str) -> Path:
-    """Make the folder ``<name>_<date>_<time>``, with a number where that is there already.
+    """Make the folder ``<name>_<date>_<time>``, with a number where that exists already.
 
     Args:
         base: folder to make it in, which is made too.
-        name: what it begins with.
+        name: the beginning of its name.
 
     Raises:
         OSError: it cannot be made.
@@ -73,15 +74,14 @@ class Results:
 
         Args:
             base: folder to make it in.
-            title: of the experiment; its name is ``<title>_<date>_<time>``.
+            title: title of the experiment; the folder's name is ``<title>_<date>_<time>``.
             experiment: path of the experiment file.
-            **about: what else is to be remembered.
+            **about: further entries of `about`.
 
         Raises:
             OSError: the folder cannot be made or written to.
         """
-        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in title)
-        results = cls(new_folder(base, plain))
+        results = cls(new_folder(base, plain_name(title)))
         shutil.copy(experiment, results.folder)
         results.remember(
             title=title, experiment=os.path.basename(experiment), source=str(experiment), **about
@@ -90,10 +90,10 @@ class Results:
 
     @classmethod
     def open(cls, folder: str | os.PathLike) -> "Results":
-        """Open one that is there.
+        """Open an existing one.
 
         Raises:
-            ExperimentError: it is no results folder, or one of another version.
+            ExperimentError: it is no results folder, or was made by an incompatible version.
         """
         results = cls(folder)
         if not results.folder.is_dir():
@@ -113,23 +113,22 @@ class Results:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What is remembered of the run."""
+        """What the folder tells about the run: title, algorithm, settings, versions."""
         try:
             return json.loads((self.folder / RUN_FILE).read_text(encoding="utf-8"))
         except ValueError as error:
             raise ExperimentError(f"{self.folder / RUN_FILE} is damaged: {error}") from error
 
     def remember(self, **about: Any) -> None:
-        """Write down what is to be remembered, with the versions.
+        """Write `about`, with the versions.
 
         Raises:
-            OSError: the disk is full; what was remembered before still is.
+            OSError: it cannot be written; the earlier file is intact then.
         """
         about = {"format": FORMAT, "abmarl": __version__, **about}
         text = json.dumps(about, indent=2, default=str) + "\n"
-        partial = (self.folder / RUN_FILE).with_suffix(".part")
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, self.folder / RUN_FILE)
+        with replacing(self.folder / RUN_FILE, "w", encoding="utf-8") as file:
+            file.write(text)
 
     @property
     def experiment(self) -> Path:
@@ -137,7 +136,7 @@ class Results:
         return self.folder / self.about["experiment"]
 
     def checkpoints(self) -> dict[int, Path]:
-        """iteration -> folder of its checkpoint, in order."""
+        """Return iteration -> folder of its checkpoint, in order."""
         found = {}
         for path in self.folder.glob(f"{CHECKPOINT}*"):
             number = path.name.removeprefix(CHECKPOINT)
@@ -146,13 +145,13 @@ class Results:
         return dict(sorted(found.items()))
 
     def checkpoint(self, number: int | None = None) -> tuple[int, Path]:
-        """A checkpoint.
+        """Return the iteration and the folder of a checkpoint.
 
         Args:
-            number: of its iteration; None for the last one.
+            number: its iteration; None for the last one.
 
         Raises:
-            ExperimentError: there is none; or it was made by another version of Ray.
+            ExperimentError: there is none, or it was made by another version of Ray.
         """
         there = self.checkpoints()
         if not there:
@@ -171,17 +170,17 @@ class Results:
         return number, there[number]
 
     def checkpoint_path(self, iteration: int) -> Path:
-        """Where the checkpoint of an iteration goes."""
+        """Return the folder for the checkpoint of an iteration."""
         return self.folder / f"{CHECKPOINT}{iteration:06d}"
 
     def film_path(self, iteration: int) -> Path:
-        """Where the next film of the policies of an iteration goes; earlier ones stay."""
+        """Return the path for the next film of an iteration's policies; earlier ones stay."""
         numbers = itertools.count()
         paths = (self.folder / f"Episode_{iteration:06d}_{number}.mp4" for number in numbers)
         return next(path for path in paths if not path.exists())
 
     def last_values(self, iteration: float = math.inf) -> dict[str, float]:
-        """Column of the log -> the last number in it, up to an iteration."""
+        """Return column of the log -> the last number in it, up to an iteration."""
         found: dict[str, float] = {}
         path = self.folder / PROGRESS_FILE
         if path.is_file():
@@ -193,10 +192,10 @@ class Results:
         return found
 
     def forget_after(self, iteration: int) -> None:
-        """Take the iterations that were logged after one out of the log: they come again.
+        """Remove the iterations after one from the log: they come again.
 
         Raises:
-            OSError: the disk is full.
+            OSError: the log cannot be written; it is intact then.
         """
         path = self.folder / PROGRESS_FILE
         if not path.is_file() or not path.stat().st_size:
@@ -221,18 +220,21 @@ class Results:
 
 
 def replace_rows(path: Path, rows: list[list[str]]) -> None:
-    """Write a CSV file anew: beside, and then renamed.
+    """Replace a CSV file.
 
     Raises:
-        OSError: the disk is full.
+        OSError: it cannot be written; the earlier file is intact then.
     """
-    partial = path.with_suffix(".part")
-    with partial.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    os.replace(partial, path)
+
+
+def plain_name(title: str) -> str:
+    """Return a title as the name of a file."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in title)
 
 
 def earlier(base: Path) -> list[Results]:
-    """The results folders in a folder, the oldest first."""
+    """Return the results folders in a folder, the oldest first."""
     found = [path.parent for path in base.glob(f"*/{RUN_FILE}")]
     return [Results(one) for one in sorted(found, key=lambda one: one.stat().st_mtime)]

@@ -1,12 +1,72 @@
-"""Settings of an experiment changed from outside: ``--set key=value``."""
+"""Names of settings, those of old RLlib versions included, and ``--set key=value``."""
 
 import ast
 from collections.abc import Sequence
 from typing import Any
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import Experiment, as_batched
-from abmarl.experiments.keys import EXPERIMENT_KEYS, RENAMED, USED_TUNE_KEYS, nearest
+from abmarl.experiments.experiment import (
+    EXPERIMENT_KEYS,
+    USED_TUNE_KEYS,
+    Experiment,
+    ExperimentError,
+    batched_mode,
+    nearest,
+)
+
+# Old configuration key -> its name in RLlib's AlgorithmConfig.
+RENAMED = {
+    "num_workers": "num_env_runners",
+    "num_rollout_workers": "num_env_runners",
+    "num_envs_per_worker": "num_envs_per_env_runner",
+    "num_cpus_per_worker": "num_cpus_per_env_runner",
+    "num_gpus_per_worker": "num_gpus_per_env_runner",
+    "custom_resources_per_worker": "custom_resources_per_env_runner",
+    "num_gpus": "num_gpus_per_learner",
+    "num_sgd_iter": "num_epochs",
+    "sgd_minibatch_size": "minibatch_size",
+    "train_batch_size": "train_batch_size_per_learner",
+    "lambda": "lambda_",
+    "sample_batch_size": "rollout_fragment_length",
+    "evaluation_num_workers": "evaluation_num_env_runners",
+    "evaluation_num_episodes": "evaluation_duration",
+    "metrics_smoothing_episodes": "metrics_num_episodes_for_smoothing",
+    "timesteps_per_iteration": "min_sample_timesteps_per_iteration",
+    "min_iter_time_s": "min_time_s_per_iteration",
+    "recreate_failed_workers": "restart_failed_env_runners",
+    "ignore_worker_failures": "ignore_env_runner_failures",
+}
+
+# Old configuration keys that RLlib no longer uses, and why.
+WITHOUT_EFFECT = {
+    "disable_env_checking": "environments are checked by abmarl",
+    "simple_optimizer": "RLlib has one optimizer per policy",
+    "postprocess_inputs": "RLlib has no postprocessing of samples any more",
+    "eager_tracing": "that was for TensorFlow",
+    "soft_horizon": "a world ends at its horizon",
+    "no_done_at_end": "a time limit is reported as truncated",
+    "monitor": "films come from abmarl visualize --record",
+    "observation_filter": "RLlib wants a connector for that",
+    "exploration_config": "policies explore by sampling from their distribution",
+    "create_env_on_driver": "RLlib decides that itself",
+}
+
+# Keys that are no attributes of an AlgorithmConfig but are translated one by one.
+SPECIAL = ("env", "env_config", "horizon", "multiagent", "model", "framework", "callbacks")
+
+
+def settable(config: Any, key: str) -> bool:
+    """Return whether an ``AlgorithmConfig`` has a setting of that name."""
+    return (
+        isinstance(key, str)
+        and not key.startswith("_")
+        and hasattr(config, key)
+        and not callable(getattr(type(config), key, None))
+    )
+
+
+def setting_names(config: Any) -> list[str]:
+    """Return the names of all settings of an ``AlgorithmConfig``."""
+    return [one for one in vars(config) if one[0] != "_"]
 
 
 def apply_settings(experiment: Experiment, settings: Sequence[str]) -> None:
@@ -27,65 +87,61 @@ def apply_settings(experiment: Experiment, settings: Sequence[str]) -> None:
         key = key.strip()
         if not equals or not key:
             raise ExperimentError(f"--set {setting}: write --set key=value, as in --set lr=0.001")
-        _set(experiment, key.split("."), _value(text.strip()), setting)
+        path, value = key.split("."), _parse(text.strip())
+        if path[0] == "experiment":
+            _set_experiment(experiment, path[1:], value, setting)
+        elif path[0] in USED_TUNE_KEYS and path[0] != "config":
+            _put(experiment.tune, path, value)
+        elif experiment.old_style:
+            _put(experiment.config, path, value)
+        else:
+            _set_attribute(experiment, path, value, setting)
 
 
-def _set(experiment: Experiment, path: list[str], value: Any, setting: str) -> None:
-    first, *rest = path
-    if first == "experiment":
-        if len(rest) != 1 or rest[0] not in ("title", "batched"):
-            known = [one for one in EXPERIMENT_KEYS if one != "sim_creator"]
-            raise ExperimentError(f"--set {setting}: of the experiment, {known} can be set")
-        if rest[0] == "batched":
-            value = as_batched(value, f"--set {setting}")
-            experiment.batched_by = f"--set {setting}"
-        else:  # as it was written, also where it reads like a number
-            value = setting.partition("=")[2].strip()
-            if not value:
-                raise ExperimentError(f"--set {setting}: the title must not be empty")
-        setattr(experiment, rest[0], value)
-    elif first in USED_TUNE_KEYS and first != "config":
-        _put(experiment.tune, path, value)
-    elif experiment.old_style:
-        _put(experiment.config, path, value)
+def _set_experiment(experiment: Experiment, path: list[str], value: Any, setting: str) -> None:
+    if path == ["batched"]:
+        experiment.batched = batched_mode(value, f"--set {setting}")
+        experiment.batched_by = f"--set {setting}"
+    elif path == ["title"]:  # as it was written, also where it reads like a number
+        experiment.title = setting.partition("=")[2].strip()
+        if not experiment.title:
+            raise ExperimentError(f"--set {setting}: the title must not be empty")
     else:
-        _set_attribute(experiment, path, value, setting)
+        known = [one for one in EXPERIMENT_KEYS if one != "sim_creator"]
+        raise ExperimentError(f"--set {setting}: of the experiment, {known} can be set")
 
 
 def _set_attribute(experiment: Experiment, path: list[str], value: Any, setting: str) -> None:
-    from abmarl.experiments.install import settable
-
     config = experiment.config = experiment.config.copy(copy_frozen=False)
     key = RENAMED.get(path[0], path[0])
     if not settable(config, key):
-        known = [*RENAMED, *(one for one in vars(config) if one[0] != "_")]
+        known = [*RENAMED, *setting_names(config)]
         raise ExperimentError(f"--set {setting}: there is no such key{nearest(path[0], known)}")
-    if len(path) == 1:
-        setattr(config, key, value)
-    else:
+    if len(path) > 1:
         inner = dict(getattr(config, key) or {})
         _put(inner, path[1:], value)
-        setattr(config, key, inner)
+        value = inner
+    setattr(config, key, value)
 
 
 def _put(into: dict[str, Any], path: list[str], value: Any) -> None:
     first, *rest = path
-    if not rest:
-        into[first] = value
-        return
-    inner = into.get(first)
-    into[first] = dict(inner) if isinstance(inner, dict) else {}
-    _put(into[first], rest, value)
+    if rest:
+        inner = into.get(first)
+        inner = dict(inner) if isinstance(inner, dict) else {}
+        _put(inner, rest, value)
+        value = inner
+    into[first] = value
 
 
-def _value(text: str) -> Any:
+# As a text, "false" would count as true.
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def _parse(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError):
         return text
-
-
-# As a text, "false" would be true to whoever asks.
-_WORDS = {"true": True, "false": False, "none": None, "null": None}

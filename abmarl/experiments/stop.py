@@ -1,10 +1,22 @@
-"""When a training run is over."""
+"""When a training run is over: criteria on RLlib's results."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.keys import POLICY_STOP, STOP, nearest
+from abmarl.experiments.experiment import ExperimentError, nearest
+
+# Old name of a criterion -> its path in a result.
+STOP = {
+    "episodes_total": "env_runners/num_episodes_lifetime",
+    "timesteps_total": "env_runners/num_env_steps_sampled_lifetime",
+    "episode_reward_mean": "env_runners/episode_return_mean",
+    "episode_len_mean": "env_runners/episode_len_mean",
+    "training_iteration": "training_iteration",
+    "time_total_s": "time_total_s",
+}
+POLICY_STOP = {"policy_reward_mean": "env_runners/module_episode_returns_mean"}
+# Criteria that do not count up, so that they do not tell how far training has come.
+_NO_COUNTS = ("episode_return_mean", "episode_len_mean")
 
 
 def stop_criteria(given: Any, where: str, lines: list[str]) -> dict[str, float]:
@@ -14,14 +26,14 @@ def stop_criteria(given: Any, where: str, lines: list[str]) -> dict[str, float]:
         given: criterion -> value at which to stop; a criterion is an old name, such as
             ``episodes_total``, or a path in RLlib's results, such as
             ``env_runners/episode_return_mean``. Paths may also be nested dicts.
-        where: what it is called in the file.
-        lines: what was translated is added here.
+        where: name of the key in the file, for messages.
+        lines: a line is added for each translated criterion.
 
     Returns:
         path in a result -> value.
 
     Raises:
-        ExperimentError: a criterion is unknown, or a value no number.
+        ExperimentError: a criterion is unknown, or a value is no number.
     """
     if given is None:
         return {}
@@ -39,10 +51,10 @@ def stop_criteria(given: Any, where: str, lines: list[str]) -> dict[str, float]:
 
 
 def value_at(result: Mapping[str, Any], path: str) -> float | None:
-    """What a result has at a path, None where it has nothing there.
+    """Return the number at a path of a result, None where there is nothing.
 
     Raises:
-        ExperimentError: it has more than a number there.
+        ExperimentError: there is more than a number.
     """
     found: Any = result
     for part in path.split("/"):
@@ -56,7 +68,7 @@ def value_at(result: Mapping[str, Any], path: str) -> float | None:
 
 
 def reached(result: Mapping[str, Any], stop: Mapping[str, float]) -> str | None:
-    """The first criterion that a result has reached, None while there is none."""
+    """Return the first criterion that a result has reached, None while there is none."""
     for path, limit in stop.items():
         value = value_at(result, path)
         if value is not None and value >= limit:
@@ -65,7 +77,7 @@ def reached(result: Mapping[str, Any], stop: Mapping[str, float]) -> str | None:
 
 
 def share_done(result: Mapping[str, Any], stop: Mapping[str, float]) -> float:
-    """How far training has come, from 0 to 1, by the criteria that count something up."""
+    """Return how far training has come, from 0 to 1, by the criteria that count up."""
     shares = [0.0]
     for path, limit in stop.items():
         value = value_at(result, path)
@@ -74,7 +86,24 @@ def share_done(result: Mapping[str, Any], stop: Mapping[str, float]) -> float:
     return max(shares)
 
 
-_NO_COUNTS = ("episode_return_mean", "episode_len_mean")
+def already_reached(
+    values: Mapping[str, float], stop: Mapping[str, float], iteration: int
+) -> str | None:
+    """Return why a run that is resumed has nothing left to train, None where it has.
+
+    Args:
+        values: path -> the last number that was logged.
+        stop: path -> value at which training stops.
+        iteration: iteration of the checkpoint to go on from.
+    """
+    names = {path: name for name, path in STOP.items()}
+    for path, limit in stop.items():
+        if path in values and values[path] >= limit:
+            return (
+                f"finished already: {path} reached after iteration {iteration}; to train on, raise "
+                f"it: --set stop.{names.get(path, path)}=NUMBER, now {limit:,}"
+            )
+    return None
 
 
 def _path(key: str, where: str) -> str:

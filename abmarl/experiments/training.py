@@ -1,38 +1,40 @@
 """Training: iterations of an algorithm of RLlib, logged and kept in a results folder."""
 
 import contextlib
-import errno
 import os
 import shutil
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import Experiment
-from abmarl.experiments.health import Watch
-from abmarl.experiments.logs import Logs
-from abmarl.experiments.plan import Plan
-from abmarl.experiments.progress import display
+from abmarl.experiments.configuration import Plan, translate
+from abmarl.experiments.experiment import Experiment, ExperimentError
+from abmarl.experiments.monitoring import Logs, Watch, training_display
+from abmarl.experiments.ray_session import ray_session
 from abmarl.experiments.results import Results
 from abmarl.experiments.stop import reached, share_done
-from abmarl.rollout.interrupt import deferred_interrupt
+from abmarl.experiments.trained import load_trained
+from abmarl.experiments.watching import play_episode
+from abmarl.files import disk_is_full
+from abmarl.terminal import Interrupt, deferred_interrupt
 
 MOST_IDLE = 120.0
 """Seconds without a sampled step after which the workers are given up. A new one needs up to 30."""
-
-
 NOTE = "finishing this iteration and keeping a checkpoint; Ctrl-C then stops at once"
+SMOKE_STEPS = 200
+"""Steps of the iteration and of the episode at most, when an experiment is tried out."""
 
 
 class TrainingStopped(ExperimentError):
     """Training could not go on."""
 
 
-class Run:
+class TrainingRun:
     """A training run.
 
     Args:
@@ -56,33 +58,55 @@ class Run:
         self.reason: str | None = None
         self._steps: float | None = None
         self._seconds_before = 0.0
-        self._algorithm = build(plan.config)
+        self._algorithm = _build(plan.config)
+
+    @classmethod
+    def start(cls, experiment: Experiment, plan: Plan, settings: Sequence[str]) -> "TrainingRun":
+        """Return a run that goes to a new results folder.
+
+        Args:
+            experiment: the experiment, whose file is copied.
+            plan: what to run.
+            settings: the settings that were changed, for later resumptions.
+        """
+        results = Results.create(
+            plan.base,
+            plan.title,
+            experiment.path,
+            algorithm=plan.algorithm,
+            ray=version("ray"),
+            set=list(settings),
+        )
+        try:
+            return cls(plan, results)
+        except BaseException:
+            shutil.rmtree(results.folder, ignore_errors=True)
+            raise
+
+    @classmethod
+    def resume(cls, plan: Plan, results: Results) -> "TrainingRun":
+        """Return a run that goes on from the last checkpoint of a results folder.
+
+        Raises:
+            ExperimentError: the checkpoint does not belong to this experiment.
+        """
+        run = cls(plan, results)
+        run.iteration, run.checkpoint = results.checkpoint()
+        try:
+            run._algorithm.restore_from_path(run.checkpoint)
+        except Exception as error:
+            raise ExperimentError(
+                f"{run.checkpoint} cannot be restored: {_first_line(error)}\n"
+                f"were policies or spaces changed since?"
+            ) from error
+        with run._explained_os_errors():
+            results.forget_after(run.iteration)
+        run._seconds_before = results.last_values().get("time_total_s", 0.0)
+        return run
 
     def close(self) -> None:
         """Stop the workers."""
         self._algorithm.stop()
-
-    def restore(self, number: int, checkpoint: Path) -> None:
-        """Go on from a checkpoint.
-
-        Args:
-            number: its iteration.
-            checkpoint: its folder.
-
-        Raises:
-            ExperimentError: it does not belong to this experiment.
-        """
-        try:
-            self._algorithm.restore_from_path(checkpoint)
-        except Exception as error:
-            raise ExperimentError(
-                f"{checkpoint} cannot be restored: {first_line(error)}\n"
-                f"were policies or spaces changed since?"
-            ) from error
-        self.iteration, self.checkpoint = number, checkpoint
-        with self._room():
-            self.results.forget_after(number)
-        self._seconds_before = self.results.last_values().get("time_total_s", 0.0)
 
     def train(self) -> None:
         """Train until a criterion is reached or Ctrl-C is pressed, and keep a checkpoint then.
@@ -92,33 +116,32 @@ class Run:
         Raises:
             TrainingStopped: the disk is full, or the simulation or an algorithm fails.
         """
-        with self._room():
+        with self._explained_os_errors():
             opened = Logs(self.results.folder)
         watch = Watch(self.plan.stop)
         with contextlib.closing(opened) as logs, deferred_interrupt(NOTE, termination=True) as stop:
-            with display(self.plan.title) as progress:
+            with training_display(self.plan.title) as display:
                 while not stop and self.reason is None:
                     began = time.monotonic()
                     result = self._iterate(stop)
                     if result is None:
                         break
-                    with self._room():
+                    with self._explained_os_errors():
                         logs.write(result)
                     share = None if stop else share_done(result, self.plan.stop)
-                    progress.update(result, time.monotonic() - began, share)
-                    for line in watch.look(result, self._kept()):
+                    display.update(result, time.monotonic() - began, share)
+                    for line in watch.look(result, self._last_checkpoint()):
                         print(line, file=sys.stderr, flush=True)
                     self.reason = reached(result, self.plan.stop)
-                    if self.plan.checkpoint_freq and not (
-                        self.iteration % self.plan.checkpoint_freq
-                    ):
+                    freq = self.plan.checkpoint_freq
+                    if freq and self.iteration % freq == 0:
                         self.save()
             self.interrupted, self.terminated = bool(stop), stop.terminated
             if self.plan.checkpoint_at_end or self.interrupted:
                 self.save()
 
     def save(self) -> Path:
-        """Keep a checkpoint of now: written beside and then renamed.
+        """Keep a checkpoint of now: written beside its place and then renamed.
 
         Returns:
             Its folder.
@@ -131,7 +154,7 @@ class Run:
             return target
         partial = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            with self._room():
+            with self._explained_os_errors():
                 self._algorithm.save_to_path(partial)
                 shutil.rmtree(target, ignore_errors=True)
                 partial.rename(target)
@@ -140,8 +163,8 @@ class Run:
         self.checkpoint = target
         return target
 
-    def _iterate(self, stop: Any) -> dict[str, Any] | None:
-        """One iteration; None where it was interrupted before anything was sampled.
+    def _iterate(self, stop: Interrupt) -> dict[str, Any] | None:
+        """Do one iteration; return None where it was interrupted before anything was sampled.
 
         Without workers RLlib's iterations are empty, until new ones have taken their place: these
         do not count.
@@ -150,15 +173,15 @@ class Run:
         while True:
             try:
                 with warnings.catch_warnings():
-                    # What is not finite is told by `Watch`, once.
+                    # `Watch` reports what is not finite, once.
                     warnings.filterwarnings("ignore", "", RuntimeWarning, r"(ray|numpy)\.")
                     result = self._algorithm.train()
             except Exception as error:
-                if stop.terminated:  # it reached the workers, too
+                if stop.terminated:  # the workers got the signal, too
                     return None
                 raise TrainingStopped(
-                    f"training stopped in iteration {self.iteration + 1}: {first_line(error)}\n"
-                    f"{self._kept()}"
+                    f"training stopped in iteration {self.iteration + 1}: {_first_line(error)}\n"
+                    f"{self._last_checkpoint()}"
                 ) from error
             steps = result.get("env_runners", {}).get("num_env_steps_sampled_lifetime")
             if steps != self._steps:
@@ -172,30 +195,96 @@ class Run:
             if time.monotonic() - began > MOST_IDLE:
                 raise TrainingStopped(
                     f"nothing was sampled for {MOST_IDLE:.0f} s, the workers fail: try with "
-                    f"--set num_workers=0 to see why\n{self._kept()}"
+                    f"--set num_workers=0 to see why\n{self._last_checkpoint()}"
                 )
             time.sleep(1.0)
 
     @contextlib.contextmanager
-    def _room(self) -> Iterator[None]:
-        """Say so when the disk is full."""
+    def _explained_os_errors(self) -> Iterator[None]:
+        """Turn an error of writing into one that names the last checkpoint."""
         try:
             yield
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
-            what = "the disk is full" if full else first_line(error)
+            what = "the disk is full" if disk_is_full(error) else _first_line(error)
             raise TrainingStopped(
                 f"training stopped after iteration {self.iteration}, {self.results.folder} cannot "
-                f"be written: {what}\n{self._kept()}"
+                f"be written: {what}\n{self._last_checkpoint()}"
             ) from error
 
-    def _kept(self) -> str:
+    def _last_checkpoint(self) -> str:
         if self.checkpoint is None:
             return "there is no checkpoint"
         return f"the last checkpoint is {self.checkpoint}"
 
 
-def build(config: Any) -> Any:
+def check_same(plan: Plan, results: Results) -> None:
+    """Refuse to go on with another experiment.
+
+    Args:
+        plan: what is to be run.
+        results: the folder of the run to go on with.
+
+    Raises:
+        ExperimentError: the title or the algorithm is another one.
+    """
+    about = results.about
+    for what, now in (("title", plan.title), ("algorithm", plan.algorithm)):
+        before = about.get(what, now)
+        if now != before:
+            raise ExperimentError(
+                f"{results.folder} holds a training with the {what} {before!r}, here it is "
+                f"{now!r}:\ntrain without --resume for a new run, or with the file of that one"
+            )
+
+
+def try_out(experiment: Experiment, settings: Sequence[str], noisy: bool = False) -> None:
+    """Train an iteration, keep a checkpoint, go on from it, and play an episode with it.
+
+    What is translated and done is printed; nothing is left behind.
+
+    Args:
+        experiment: the experiment.
+        settings: what was changed in it.
+        noisy: whether Ray may print what it does.
+
+    Raises:
+        ExperimentError: something does not work.
+    """
+    with tempfile.TemporaryDirectory(prefix="abmarl_smoke_", ignore_cleanup_errors=True) as folder:
+        plan = translate(experiment)
+        for line in plan.lines:
+            print(line)
+        _make_small(plan)
+        plan.base = Path(folder)
+        print(f"starting Ray for {plan.title} ...", flush=True)
+        with ray_session(plan.num_processes, noisy):
+            with contextlib.closing(TrainingRun.start(experiment, plan, settings)) as run:
+                run.train()
+            plan.config.num_env_runners = 0  # the network is what matters
+            TrainingRun.resume(plan, run.results).close()
+            print("trained one iteration, kept a checkpoint and restored it")
+        trained = load_trained(run.results)
+        played = play_episode(trained.manager, trained.trainer, SMOKE_STEPS, explore=True, seed=0)
+        print(f"played an episode of {played.steps} steps with it: {plan.title} works")
+
+
+def _make_small(plan: Plan) -> None:
+    config: Any = plan.config
+    plan.stop, plan.checkpoint_freq, plan.checkpoint_at_end = {"training_iteration": 1}, 0, True
+    config.num_env_runners = min(config.num_env_runners, 1)
+    most = SMOKE_STEPS * max(1, config.num_envs_per_env_runner // SMOKE_STEPS)
+    config.train_batch_size_per_learner = min(config.train_batch_size_per_learner or most, most)
+    if isinstance(config.minibatch_size, int):
+        config.minibatch_size = min(config.minibatch_size, config.train_batch_size_per_learner)
+    config.num_epochs = min(config.num_epochs, 1)
+    config.rollout_fragment_length = "auto"
+    config.min_time_s_per_iteration = 0
+    config.min_sample_timesteps_per_iteration = 0
+    if config.evaluation_interval:
+        config.evaluation_interval, config.evaluation_duration = 1, 1
+
+
+def _build(config: Any) -> Any:
     """Build an algorithm, without the empty folder in ``~/ray_results`` that RLlib makes for it.
 
     Raises:
@@ -204,7 +293,7 @@ def build(config: Any) -> Any:
     try:
         algorithm = config.build_algo()
     except Exception as error:
-        raise ExperimentError(f"RLlib cannot build the algorithm: {first_line(error)}") from error
+        raise ExperimentError(f"RLlib cannot build the algorithm: {_first_line(error)}") from error
     logdir = Path(algorithm.logdir)
     for folder in (logdir, logdir.parent):
         with contextlib.suppress(OSError):
@@ -212,8 +301,8 @@ def build(config: Any) -> Any:
     return algorithm
 
 
-def first_line(error: BaseException) -> str:
-    """What an error says, or the one that it was raised from, in a worker maybe, on one line."""
+def _first_line(error: BaseException) -> str:
+    """Return the message of an error, or of the one in a worker that caused it, on one line."""
     cause = _cause(error)
     while cause is not None:
         error, cause = cause, _cause(cause)
@@ -226,22 +315,3 @@ def _cause(error: BaseException) -> BaseException | None:
     if isinstance(within, BaseException):
         return within
     return None if str(error) else error.__cause__ or error.__context__
-
-
-def start(experiment: Experiment, plan: Plan, overrides: list[str]) -> Run:
-    """Make a results folder and a run that goes to it."""
-    from importlib.metadata import version
-
-    results = Results.create(
-        plan.base,
-        plan.title,
-        experiment.path,
-        algorithm=plan.algorithm,
-        ray=version("ray"),
-        set=overrides,
-    )
-    try:
-        return Run(plan, results)
-    except BaseException:
-        shutil.rmtree(results.folder, ignore_errors=True)
-        raise

@@ -270,7 +270,7 @@ def test_ctrl_c_reports_what_was_finished(fake, tmp_path):
 
 
 def test_an_interrupted_cross_play_counts_what_was_played(capsys):
-    from abmarl.cli.comparison import Comparison
+    from abmarl.cli.evaluate import Comparison
     from tests.external.probes import skirmish
 
     vec = skirmish().vectorize(4, seed=0, horizon=3)

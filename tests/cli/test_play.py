@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from processes import call
 
-from abmarl.cli.played import keep
+from abmarl.cli.play import save_game
 from abmarl.rollout import load
 from abmarl.rollout.game import Game
 from tests.render.screen import virtual_screen
@@ -187,7 +187,7 @@ def test_there_may_be_no_other_place(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    lost = keep(game, "battle", "game.npz")
+    lost = save_game(game, "battle", "game.npz")
     assert lost == "--save: game.npz: No space left on device\nthere was no other place to keep it"
     assert not list(tmp_path.iterdir())
 

@@ -11,9 +11,14 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from abmarl.examples import MultiAgentContinuousGymSpaceSim, MultiCorridor, shipped, team_battle
-from abmarl.experiments.codec import Codec
-from abmarl.experiments.environment import ConvertedEnv, EnvCreator, check_env, learners_of
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.environment import (
+    Codec,
+    ConvertedEnv,
+    EnvCreator,
+    check_env,
+    learners_of,
+)
+from abmarl.experiments.experiment import ExperimentError
 from abmarl.external import MultiAgentWrapper
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim.wrappers import SuperAgentWrapper

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from abmarl.experiments.health import Watch, never_stopping, not_finite
+from abmarl.experiments.monitoring import Watch, never_stopping, not_finite
 
 KEPT = "the last checkpoint is x"
 

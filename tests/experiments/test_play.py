@@ -7,7 +7,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
 from abmarl.examples import MultiCorridor
-from abmarl.experiments.play import Captioned, on_film
+from abmarl.experiments.watching import Captioned, captioned
 from abmarl.managers import AllStepManager, TurnBasedManager
 from tests.external.probes import skirmish
 
@@ -15,7 +15,7 @@ from tests.external.probes import skirmish
 def test_plain_simulations_are_captioned():
     manager = TurnBasedManager(MultiCorridor(end=5, num_agents=2))
     manager.reset(seed=0)
-    filmed = on_film(manager, "Walk")
+    filmed = captioned(manager, "Walk")
     assert isinstance(filmed, Captioned)
     for step in range(2):
         figure = Figure()
@@ -26,4 +26,4 @@ def test_plain_simulations_are_captioned():
 
 def test_grids_have_captions_of_their_own():
     manager = AllStepManager(skirmish())
-    assert on_film(manager, "Fight") is manager
+    assert captioned(manager, "Fight") is manager

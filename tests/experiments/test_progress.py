@@ -1,6 +1,6 @@
 """What training shows."""
 
-from abmarl.experiments import progress
+from abmarl.experiments import monitoring
 
 
 def result(iteration=1, returns=None, steps=None):
@@ -18,8 +18,8 @@ def result(iteration=1, returns=None, steps=None):
 
 def test_figures(monkeypatch):
     now = iter([0.0, 10.0, 20.0, 30.0, 40.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    figures = progress.Figures()
+    monkeypatch.setattr(monitoring.time, "monotonic", lambda: next(now))
+    figures = monitoring.Figures()
     first = figures.of(result(steps={"a": 600, "b": 400}), seconds=2.0, share=0.1)
     assert first == {
         "iteration": "1", "return": "1,234.50", "episode length": "-", "episodes": "17",
@@ -33,7 +33,7 @@ def test_figures(monkeypatch):
 
 
 def test_lines(capsys):
-    with progress.display("Walk") as shown:
+    with monitoring.training_display("Walk") as shown:
         for iteration in (1, 2, 3):
             shown.update(result(iteration), 1.0, 0.0)
     out = capsys.readouterr().out.splitlines()
@@ -44,7 +44,7 @@ def test_lines(capsys):
 
 def test_table(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
-    with progress.Table("Walk") as shown:
+    with monitoring.TrainingTable("Walk") as shown:
         shown.update(result(4, {"red": 2.0, "[blue]": -1.0}), 1.0, 0.0)
     out = capsys.readouterr().out
     assert "Walk" in out

@@ -5,9 +5,7 @@ import sys
 
 import pytest
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import as_batched, manager_of, read
-from abmarl.experiments.keys import nearest
+from abmarl.experiments.experiment import ExperimentError, batched_mode, manager_of, nearest, read
 from abmarl.experiments.settings import apply_settings
 from abmarl.managers import AllStepManager, TurnBasedManager
 from tests.experiments.files import write
@@ -168,7 +166,7 @@ def test_settings_that_are_wrong(tmp_path, setting, message):
 
 
 def test_batched():
-    assert [as_batched(one, "") for one in (None, False, True, "episodes", "columns")] == [
+    assert [batched_mode(one, "") for one in (None, False, True, "episodes", "columns")] == [
         False, False, "episodes", "episodes", "columns"
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from abmarl import __version__
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.experiment import ExperimentError
 from abmarl.experiments.results import Results, base_folder, earlier
 from abmarl.external.ray_logs import hush
 
@@ -94,7 +94,7 @@ def result(iteration, **runners):
 
 def test_logs(results):
     pytest.importorskip("tensorboardX")
-    from abmarl.experiments.logs import Logs
+    from abmarl.experiments.monitoring import Logs
 
     logs = Logs(results.folder)
     logs.write(result(1, num_episodes=0, episode_return_mean=float("nan")))
@@ -120,7 +120,7 @@ def test_logs(results):
 
 def test_iterations_that_come_again_are_logged_once(results):
     pytest.importorskip("tensorboardX")
-    from abmarl.experiments.logs import Logs
+    from abmarl.experiments.monitoring import Logs
 
     results.forget_after(3)  # of nothing
     for begin in (1, 3):  # interrupted after 5, with a checkpoint of 2

@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from abmarl.experiments.execute import ExperimentError
+from abmarl.cli.make_runnable import write_batch_script, write_runnable
 from abmarl.experiments.experiment import read
-from abmarl.experiments.runnable import write_magpie, write_runnable, write_slurm
 from tests.experiments.files import write
 
 
@@ -21,7 +20,7 @@ def test_a_script_is_the_file_with_an_end(tmp_path):
     assert text.endswith('    main(["train", __file__, *sys.argv[1:]])\n')
     # As a file it is an experiment still, which does not train by being read.
     assert read(script).title == "Walk"
-    with pytest.raises(ExperimentError, match=r"runnable_walk\.py is runnable already"):
+    with pytest.raises(ValueError, match=r"runnable_walk\.py is runnable already"):
         write_runnable(read(script))
 
 
@@ -45,17 +44,17 @@ def test_one_script_serves_them_all(tmp_path):
             env={"PYTHONPATH": str(tmp_path / "tools"), **variables},
         )  # fmt: skip
         assert done.stdout == f"{address} {script} --smoke\n"
-    write_magpie(read(tmp_path / "walk.py"), 1, 1)
-    write_slurm(read(tmp_path / "walk.py"), 1, 1)
+    write_batch_script(read(tmp_path / "walk.py"), "magpie", 1, 1)
+    write_batch_script(read(tmp_path / "walk.py"), "slurm", 1, 1)
     assert script.read_text() == end  # batch scripts do not touch it
 
 
 @pytest.mark.parametrize(
-    ("make", "name"),
-    [(write_slurm, "Walk_slurm.sbatch"), (write_magpie, "Walk_magpie.sbatch-srun-ray")],
+    ("kind", "name"),
+    [("slurm", "Walk_slurm.sbatch"), ("magpie", "Walk_magpie.sbatch-srun-ray")],
 )
-def test_batch_scripts(tmp_path, make, name):
-    batch = make(read(write(tmp_path)), 3, 1.75)
+def test_batch_scripts(tmp_path, kind, name):
+    batch = write_batch_script(read(write(tmp_path)), kind, 3, 1.75)
     assert batch == tmp_path / name
     text = batch.read_text()
     assert "#SBATCH --nodes=3\n" in text
@@ -80,7 +79,7 @@ def test_slurm_starts_ray_on_every_node(tmp_path):
     tools = tmp_path / "tools"
     for one in (folder, tools):
         one.mkdir()
-    batch = write_slurm(read(write(folder)), 3, 1)
+    batch = write_batch_script(read(write(folder)), "slurm", 3, 1)
     for name, line in FAKE.items():
         (tools / name).write_text(f"#!/bin/bash\n{line}\n")
         (tools / name).chmod(0o755)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.experiment import ExperimentError
 from abmarl.experiments.stop import reached, share_done, stop_criteria, value_at
 
 RESULT = {

@@ -13,7 +13,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from abmarl.experiments.environment import codecs_of, learners_of
-from abmarl.experiments.trainer import MODULES, TrainedPolicies
+from abmarl.experiments.trained import MODULES, TrainedPolicies
 from abmarl.external import gym_to_abmarl
 from abmarl.managers import AllStepManager
 

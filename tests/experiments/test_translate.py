@@ -1,7 +1,5 @@
 """Old keys, as RLlib understands them now."""
 
-import os
-
 import pytest
 
 pytest.importorskip("ray.rllib")
@@ -9,13 +7,11 @@ pytest.importorskip("ray.rllib")
 from gymnasium.spaces import Box, Discrete
 from ray.rllib.core.rl_module.rl_module import RLModule
 
+from abmarl.experiments import configuration
+from abmarl.experiments.configuration import ENV_NAME, translate
 from abmarl.experiments.environment import EnvCreator
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import read
-from abmarl.experiments.install import ENV_NAME
-from abmarl.experiments.plan import processes
+from abmarl.experiments.experiment import ExperimentError, read
 from abmarl.experiments.settings import apply_settings
-from abmarl.experiments.translate import translate
 from tests.experiments.files import MULTIAGENT, write
 
 
@@ -77,7 +73,6 @@ def test_spaces_are_those_of_networks(tmp_path):
     assert (spec.observation_space.shape, spec.observation_space.dtype) == ((3,), "float32")
     assert spec.action_space == Discrete(3)
     assert plan.config.policy_mapping_fn("agent1", None) == "walker"
-    assert plan.multiagent["policy_mapping_fn"]("agent1") == "walker"
     env = EnvCreator(read(write(tmp_path)).sim_creator, 3)({})
     assert env.env.horizon == 3
 
@@ -126,11 +121,11 @@ def test_a_policy_of_the_users(tmp_path):
 
 
 def test_no_more_workers_than_processors(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2})
+    monkeypatch.setattr(configuration, "available_cpus", lambda: 3)
     plan = plan_of(tmp_path, "num_workers=7")
     assert plan.config.num_env_runners == 2
     assert "num_env_runners=7 -> 2: this machine has 3 processors" in plan.lines[-1]
-    assert processes(plan) == 3
+    assert plan.num_processes == 3
     monkeypatch.setenv("RAY_ADDRESS", "somewhere:6379")
     assert plan_of(tmp_path, "num_workers=7").config.num_env_runners == 7
 

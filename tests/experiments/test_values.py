@@ -4,10 +4,9 @@ import pytest
 
 pytest.importorskip("ray.rllib")
 
-from abmarl.experiments.execute import ExperimentError
-from abmarl.experiments.experiment import read
+from abmarl.experiments.configuration import translate
+from abmarl.experiments.experiment import ExperimentError, read
 from abmarl.experiments.settings import apply_settings
-from abmarl.experiments.translate import translate
 from tests.experiments.files import write
 
 WHERE = r"walk\.py: params\['ray_tune'\]\['config'\]: "

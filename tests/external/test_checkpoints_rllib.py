@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 import torch
 from gymnasium import spaces
 
-from abmarl.cli.errors import UserError
-from abmarl.cli.policies import chosen, policies_of
+from abmarl.cli.console import UserError
+from abmarl.cli.inputs import load_policies, names_of_policies
 from abmarl.external import load_policy
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
@@ -214,7 +214,7 @@ def results(algorithm, tmp_path):
 
 def asked(vec, *given, trust=True):
     """What the command line makes of some ``--policy``."""
-    return policies_of(vec, chosen(vec, given), trust, False, 0)
+    return load_policies(vec, names_of_policies(vec, given), trust, False, 0)
 
 
 def test_results_of_a_training_are_asked_for_by_their_folder(vec, results, capsys):

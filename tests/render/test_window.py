@@ -141,7 +141,7 @@ def test_ctrl_c_while_paused(screen, tmp_path):
 
 WATCHED = """
 from abmarl.examples import shipped
-from abmarl.experiments.play import OnScreen, play
+from abmarl.experiments.watching import EpisodeWindow, play_episode
 from abmarl.managers import AllStepManager
 
 class Trainer:
@@ -149,11 +149,11 @@ class Trainer:
         return {agent_id: {"attack": 0, "move": [0, 0]} for agent_id in obs}
 
 manager = AllStepManager(shipped["team-battle"]())
-with OnScreen(manager, 0.05, "battle") as screen:
+with EpisodeWindow(manager, 0.05, "battle") as screen:
     for _ in range(2):
-        played = play(manager, Trainer(), 10, False, 0, screen)
+        played = play_episode(manager, Trainer(), 10, False, 0, screen)
         print(played.steps, played.stopped, flush=True)
-    played = play(manager, Trainer(), 10**9, False, 0, screen)
+    played = play_episode(manager, Trainer(), 10**9, False, 0, screen)
 print(played.ended, played.stopped)
 """
 

@@ -1,6 +1,7 @@
-"""Episodes played by trained policies, shown or filmed."""
+"""Episodes played by trained policies, shown in a window or filmed."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +11,14 @@ from abmarl.managers.simulation_manager import SimulationManager
 
 
 @dataclass
-class Played:
-    """An episode that was played.
+class PlayedEpisode:
+    """What came of an episode.
 
     Attributes:
         steps: how many steps it had.
         returns: agent id -> sum of its rewards.
-        ended: whether it came to its end before the limit of steps.
-        stopped: whether somebody had seen enough before that.
+        ended: whether it ended before the limit of steps.
+        stopped: whether the viewer stopped it before that.
     """
 
     steps: int
@@ -26,22 +27,22 @@ class Played:
     stopped: bool = False
 
 
-def play(
+def play_episode(
     manager: SimulationManager,
     trainer: Any,
     steps: int,
     explore: bool,
     seed: int | None = None,
     show: Callable[[], bool] | None = None,
-) -> Played:
+) -> PlayedEpisode:
     """Play an episode.
 
     Args:
-        manager: of the simulation.
+        manager: manager of the simulation.
         trainer: `TrainedPolicies`.
         steps: how many steps at most.
         explore: whether actions are drawn.
-        seed: of the reset; None goes on with the simulation's random stream.
+        seed: seed of the reset; None goes on with the simulation's random stream.
         show: called after the reset and after each step; the episode stops when it returns False.
     """
     obs = manager.reset() if seed is None else manager.reset(seed=seed)
@@ -56,14 +57,14 @@ def play(
         for agent_id, reward in rewards.items():
             returns[agent_id] = returns.get(agent_id, 0.0) + float(reward)
         going = show is None or show()
-    return Played(step, returns, bool(done["__all__"]), not going)
+    return PlayedEpisode(step, returns, bool(done["__all__"]), not going)
 
 
 class Captioned:
-    """A plain simulation whose pictures have its title and the step: the grid's drawing has both.
+    """A plain simulation with its title and the step in its pictures, as those of grids have.
 
     Args:
-        manager: of the simulation.
+        manager: manager of the simulation.
         title: what it is called.
     """
 
@@ -78,20 +79,20 @@ class Captioned:
         self._step += 1
 
 
-def on_film(manager: SimulationManager, title: str) -> Any:
-    """What a `Recorder` films of a simulation for its film to have a title and steps."""
+def captioned(manager: SimulationManager, title: str) -> Any:
+    """Return what a `Recorder` is to film for a film with title and steps."""
     from abmarl.render.scenes.cast import grid_of
 
     return Captioned(manager, title) if grid_of(manager) is None else manager
 
 
-class OnScreen:
-    """Shows a simulation in a window; a context manager, which closes it.
+class EpisodeWindow:
+    """A window that shows a simulation; a context manager, which closes it.
 
     Args:
-        manager: of the simulation.
+        manager: manager of the simulation.
         delay: seconds from one step to the next.
-        title: what stands in the window's frame.
+        title: title of the window.
 
     Raises:
         ImportError: what draws is not installed.
@@ -107,7 +108,7 @@ class OnScreen:
 
             self._viewer = Viewer(SimulationShow(manager), title=title, speed=1 / delay)
 
-    def __enter__(self) -> "OnScreen":
+    def __enter__(self) -> "EpisodeWindow":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -115,10 +116,10 @@ class OnScreen:
             self._viewer.close()
 
     def __call__(self) -> bool:
-        """Show what the simulation looks like now, and wait until it is time for the next step.
+        """Show the simulation as it is now, and wait until it is time for the next step.
 
         Returns:
-            Whether the window is still open; that of a plain simulation is always.
+            Whether the window is still open; that of a plain simulation always is.
 
         Raises:
             OSError: there is no screen.
@@ -131,5 +132,7 @@ class OnScreen:
 
 
 def has_screen() -> bool:
-    """Whether windows can be shown here."""
+    """Return whether windows can be shown here."""
+    if sys.platform in ("darwin", "win32"):
+        return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

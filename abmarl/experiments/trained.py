@@ -1,32 +1,83 @@
-"""Trained policies, as scripts ask them for actions."""
+"""Trained policies, loaded again from a results folder with their simulation."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from abmarl.experiments.codec import Codec
-from abmarl.experiments.environment import codecs_of, learners_of
-from abmarl.experiments.execute import ExperimentError
+from abmarl.experiments.configuration import mapping_of
+from abmarl.experiments.environment import Codec, codecs_of, learners_of
+from abmarl.experiments.experiment import Experiment, ExperimentError, read
+from abmarl.experiments.ray_session import prepare
+from abmarl.experiments.results import Results
+from abmarl.experiments.settings import apply_settings
+from abmarl.external.ray_logs import hush
 from abmarl.extras import load
+from abmarl.managers.simulation_manager import SimulationManager
 
 MODULES = Path("learner_group", "learner", "rl_module")
 """Where a checkpoint of RLlib keeps its networks."""
 
 
+@dataclass
+class TrainedExperiment:
+    """A trained experiment.
+
+    Attributes:
+        results: its folder.
+        experiment: its file, as it was when training began.
+        iteration: iteration of the checkpoint.
+        manager: manager of the simulation.
+        trainer: the trained policies.
+    """
+
+    results: Results
+    experiment: Experiment
+    iteration: int
+    manager: SimulationManager
+    trainer: "TrainedPolicies"
+
+
+def load_trained(
+    results: Results, checkpoint: int | None = None, noisy: bool = False
+) -> TrainedExperiment:
+    """Load an experiment from its results folder. Its file is executed.
+
+    Args:
+        results: the folder.
+        checkpoint: iteration of the checkpoint; None for the last one.
+        noisy: whether RLlib may print warnings.
+
+    Raises:
+        ExperimentError: there is no such checkpoint, or it does not fit the file.
+    """
+    iteration, folder = results.checkpoint(checkpoint)
+    prepare()
+    if not noisy:
+        hush()
+    experiment = read(results.experiment, results.about.get("source"))
+    apply_settings(experiment, results.about.get("set", []))
+    manager = experiment.manager()
+    config = experiment.config if experiment.old_style else dict(experiment.config.items())
+    explore = bool(config.get("explore", True))
+    trainer = TrainedPolicies(folder, manager, mapping_of(experiment), config, explore)
+    return TrainedExperiment(results, experiment, iteration, manager, trainer)
+
+
 class TrainedPolicies:
     """The policies of a checkpoint.
 
-    They take the observations and give the actions of the simulation, whatever the networks make
-    of them. No Ray runs behind them.
+    They take the observations and return the actions of the simulation, converted for and from
+    their networks. Ray need not run.
 
     Args:
         checkpoint: folder of the checkpoint.
         manager: manager of the simulation, for the spaces of the agents.
-        policy_mapping_fn: function of an agent's id, the id of its policy.
-        config: what else `config` is to hold.
-        explore: whether actions are drawn from a policy's distribution, where it is not said.
+        policy_mapping_fn: function of an agent's id that returns the id of its policy.
+        config: the other entries of the attribute `config`.
+        explore: whether actions are drawn from a policy's distribution, by default.
 
     Attributes:
         config: ``config["multiagent"]`` has the ``policies`` and the ``policy_mapping_fn``; the
@@ -83,14 +134,15 @@ class TrainedPolicies:
         explore: bool | None = None,
         **ignored: Any,
     ) -> Any:
-        """The action for one observation.
+        """Return the action for one observation.
 
         Args:
-            observation: as the simulation gives it.
+            observation: an observation of the simulation.
             state: must be None, policies without memory are supported.
-            policy_id: whose action; may be left out where there is one policy for all.
-            explore: draw from the distribution; False: the likeliest; None: as this object says.
-            **ignored: what RLlib's method takes beyond.
+            policy_id: which policy; may be left out where there is one policy for all.
+            explore: draw from the distribution; False: the likeliest; None: the
+                default of this object.
+            **ignored: further arguments of RLlib's method.
 
         Returns:
             An action for the simulation.
@@ -111,13 +163,13 @@ class TrainedPolicies:
         explore: bool | None = None,
         **ignored: Any,
     ) -> dict[str, Any]:
-        """The actions for many observations, one pass through a network for each policy.
+        """Return the actions for many observations, one pass through a network for each policy.
 
         Args:
             observations: observations by agent id, or by any other key where `policy_id` is given.
-            policy_id: whose actions; None: of each agent's own policy.
+            policy_id: which policy; None: each agent's own.
             explore: see `compute_single_action`.
-            **ignored: what RLlib's method takes beyond.
+            **ignored: further arguments of RLlib's method.
 
         Returns:
             Actions by the same keys.
@@ -157,7 +209,7 @@ class TrainedPolicies:
             found = forward(batch)
             if Columns.ACTIONS not in found:
                 found[Columns.ACTIONS] = _draw(module, found[Columns.ACTION_DIST_INPUTS], explore)
-        actions = _for_the_space(module, found[Columns.ACTIONS], self._normalized)
+        actions = _unsquashed(module, found[Columns.ACTIONS], self._normalized)
         return [codec.act(value) for value in actions]
 
 
@@ -167,8 +219,8 @@ def _draw(module: Any, inputs: Any, explore: bool) -> Any:
     return module.get_inference_action_dist_cls().from_logits(inputs).to_deterministic().sample()
 
 
-def _for_the_space(module: Any, actions: Any, normalized: bool) -> list:
-    """Actions of a batch one by one, floats stretched to their bounds where RLlib's runners do."""
+def _unsquashed(module: Any, actions: Any, normalized: bool) -> list:
+    """Return the actions of a batch, floats stretched to their bounds where RLlib's runners do."""
     from ray.rllib.utils.spaces.space_utils import get_base_struct_from_space, unsquash_action
 
     actions = actions.cpu().numpy()

@@ -1,6 +1,0 @@
-"""``python -m abmarl.cli`` is the command ``abmarl``."""
-
-from abmarl.cli import main
-
-if __name__ == "__main__":
-    main()
