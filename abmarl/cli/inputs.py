@@ -236,8 +236,8 @@ def _read_checkpoint(
 ) -> Any:
     from abmarl.experiments.results import RUN_FILE, Results
     from abmarl.external import load_policy
-    from abmarl.external.checkpoints.rllib_folder import is_checkpoint, policies_in
-    from abmarl.external.torch_threads import use_one_thread
+    from abmarl.external.checkpoints.rllib import is_checkpoint, policies_in
+    from abmarl.external.runtime import use_one_thread
 
     # Stable-Baselines3 imports gym where it is installed, which prints that it is unmaintained.
     with contextlib.suppress(ImportError):

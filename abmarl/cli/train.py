@@ -79,7 +79,7 @@ def train(
         from abmarl.experiments.experiment import read
         from abmarl.experiments.results import Results
         from abmarl.experiments.settings import apply_settings
-        from abmarl.external.ray_logs import hush
+        from abmarl.external.runtime import hush
 
         results = Results.open(resume) if resume is not None else None
         if results is not None:

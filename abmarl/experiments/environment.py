@@ -14,16 +14,16 @@ from abmarl.sim.conversion import FlattenConversion
 MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
 
 # After the message about a missing Ray.
-from abmarl.external.rllib.points import ActionPoints, ObservationPoints, as_floats  # noqa: E402
-from abmarl.external.rllib.seeds import FirstSeed  # noqa: E402
+from abmarl.external.rllib.multi_agent_env import FirstSeed  # noqa: E402
+from abmarl.external.rllib.worlds import ActionConversion, ObservationConversion, as_floats  # noqa: E402
 
 
 class Codec:
     """Convert an agent's observations for a network, and the network's actions for the agent.
 
     The conversion is the same for worlds that are stepped one by one and in batches, so that
-    policies trained in one way act in the other: see `ObservationPoints` and `ActionPoints`.
-    Actions of floats, which batches do not have, become a flat ``Box``.
+    policies trained in one way act in the other: see `ObservationConversion` and
+    `ActionConversion`. Actions of floats, which batches do not have, become a flat ``Box``.
 
     Args:
         observation_space, action_space: spaces of the agent.
@@ -39,11 +39,11 @@ class Codec:
     def __init__(self, observation_space: Any, action_space: Any, owner: str) -> None:
         self.owner = owner
         try:
-            self._observations = ObservationPoints(observation_space, "observation_space")
+            self._observations = ObservationConversion(observation_space, "observation_space")
             flatten = FlattenConversion(action_space, "action_space", one_hot=False)
             floats = not any(leaf.integer for leaf in flatten.layout.leaves)
             self._actions = (
-                _FloatActions(flatten) if floats else ActionPoints(action_space, "action_space")
+                _FloatActions(flatten) if floats else ActionConversion(action_space, "action_space")
             )
         except (TypeError, ValueError) as error:
             raise ExperimentError(f"{owner}: {error}") from error

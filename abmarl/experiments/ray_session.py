@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator
 
-from abmarl.external.ray_logs import hush
+from abmarl.external.runtime import hush
 from abmarl.extras import load
 from abmarl.resources import available_cpus
 from abmarl.terminal import raised_termination

@@ -13,7 +13,7 @@ from abmarl.experiments.experiment import Experiment, ExperimentError, read
 from abmarl.experiments.ray_session import prepare
 from abmarl.experiments.results import Results
 from abmarl.experiments.settings import apply_settings
-from abmarl.external.ray_logs import hush
+from abmarl.external.runtime import hush
 from abmarl.extras import load
 from abmarl.managers.simulation_manager import SimulationManager
 

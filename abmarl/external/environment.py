@@ -173,7 +173,7 @@ class EnvironmentSimulation(AgentBasedSimulation):
 
 
 def _as_int(seed: Any) -> int | None:
-    """A seed as environments take it."""
+    """Return a seed as environments take it."""
     if seed is None:
         return None
     entropy, world = parse_seed(seed)

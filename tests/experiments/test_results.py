@@ -9,7 +9,7 @@ import pytest
 from abmarl import __version__
 from abmarl.experiments.experiment import ExperimentError
 from abmarl.experiments.results import Results, base_folder, earlier
-from abmarl.external.ray_logs import hush
+from abmarl.external.runtime import hush
 
 
 @pytest.fixture

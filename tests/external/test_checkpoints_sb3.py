@@ -23,7 +23,7 @@ from stable_baselines3.common.torch_layers import FlattenExtractor
 
 from abmarl.examples import shipped
 from abmarl.external import SB3VecEnv, load_policy
-from abmarl.external.sb3.masks import EntryMasks
+from abmarl.external.learner_worlds import EntryMasks
 from abmarl.rollout import collect
 from abmarl.rollout.policies import bind_policies
 from abmarl.sim.conversion import MultiDiscreteConversion
@@ -265,7 +265,7 @@ def test_settings_that_name_classes_of_libraries(tmp_path):
     }
     _, path = trained(A2C, "MlpPolicy", group, tmp_path, policy_kwargs=settings)
     policy = bind_policies(vec, {name: load_policy(path)})[name]
-    layers = policy.brain._policy.mlp_extractor.policy_net
+    layers = policy.model._policy.mlp_extractor.policy_net
     assert [type(layer) for layer in layers] == [torch.nn.Linear, torch.nn.ELU]
 
 
@@ -363,7 +363,7 @@ def test_a_pickle_for_weights_is_not_executed(tmp_path):
         (lambda data: data.update(policy_kwargs={"activation_fn": "<class 'os.system'>"}),
          "its activation_fn is a class of its own"),
         (lambda data: data.update(policy_kwargs={
-            "features_extractor_class": "<class 'abmarl.external.learners.only_learner'>"}),
+            "features_extractor_class": "<class 'abmarl.external.learner_worlds.only_group'>"}),
          "is no part of a network"),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
 from abmarl.external import load_policy
-from abmarl.external.checkpoints.described import DescribedSpace
+from abmarl.external.checkpoints.spaces import SpaceDescription
 from abmarl.policies import EpsilonSoftPolicy, GreedyPolicy, QTablePolicy
 from abmarl.rollout import collect, save
 from abmarl.rollout.policies import bind_policies
@@ -298,7 +298,7 @@ LOW = np.arange(6, dtype=np.float32).reshape(2, 3)
     ],
 )  # fmt: skip
 def test_spaces_are_the_same_up_to_their_dtypes(space, same, others):
-    described = DescribedSpace.of(space)
+    described = SpaceDescription.of(space)
     with np.printoptions(precision=2, threshold=3):  # how users print changes nothing
         assert described.matches(space)
     for other in same:

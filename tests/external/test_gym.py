@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import data_equivalence
 import abmarl.external
 from abmarl.examples import MultiCorridor, foraging, maze_navigation, shipped
 from abmarl.external import GymWrapper
-from abmarl.external.gym_spaces import to_gym
+from abmarl.external.gym import to_gym
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim.agents import Agent, is_agent
 from abmarl.sim.spaces import to_gymnasium
@@ -242,8 +242,7 @@ def test_bad_input_changes_nothing(call, error, message):
 
 
 def test_without_gym(monkeypatch):
-    for name in ("abmarl.external.gym", "abmarl.external.gym_spaces"):
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "abmarl.external.gym")
     monkeypatch.setitem(sys.modules, "gym", None)
     message = r"abmarl\.external\.gym needs gym: pip install 'abmarl\[gym\]'"
     with pytest.raises(ImportError, match=message):

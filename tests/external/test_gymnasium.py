@@ -10,8 +10,8 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from abmarl.examples import MultiCorridor, foraging, maze_navigation, shipped
 from abmarl.external import GymnasiumWrapper
-from abmarl.external.gymnasium.registration import SHIPPED
-from abmarl.external.learners import only_learner
+from abmarl.external.gymnasium import SHIPPED
+from abmarl.external.single_agent_env import only_learner
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim.agents import is_agent
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper, SuperAgentWrapper

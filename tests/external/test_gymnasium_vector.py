@@ -10,7 +10,7 @@ from gymnasium.wrappers import vector as vector_wrappers
 
 from abmarl.examples import foraging, maze_navigation, shipped
 from abmarl.external import GymnasiumVectorEnv, GymnasiumWrapper
-from abmarl.external.gymnasium.registration import SHIPPED
+from abmarl.external.gymnasium import SHIPPED
 from abmarl.sim.agents import is_agent
 from tests.external.probes import corridor, skirmish, strike
 from tests.gridworld.small import WINDOW

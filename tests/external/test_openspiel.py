@@ -386,8 +386,8 @@ def test_a_turn_takes_one_action():
         ({"discounts": 1.5}, ValueError, r"discount of 'knight' must be in \[0, 1\], got 1\.5"),
         ({"discounts": {"king": 1}}, ValueError, "exactly the agents knight, got king"),
         ({"discounts": {}}, ValueError, "exactly the agents knight, got none"),
-        ({"horizon": 0}, ValueError, "horizon must be 1 or more, got 0"),
-        ({"horizon": 2.5}, TypeError, r"horizon must be an int, got 2\.5"),
+        ({"horizon": 0}, ValueError, "horizon must be 1 or more, or None for no end, got 0"),
+        ({"horizon": 2.5}, TypeError, r"horizon must be an int or None, got 2\.5"),
         ({"one_hot": 1}, TypeError, "one_hot must be True or False, got 1"),
     ],
 )

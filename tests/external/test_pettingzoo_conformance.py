@@ -20,8 +20,8 @@ with warnings.catch_warnings():
 from pettingzoo.utils import aec_to_parallel, parallel_to_aec
 
 from abmarl.examples import MultiCorridor, shipped
+from abmarl.external.adapter import RENDER_MODES
 from abmarl.external.pettingzoo import PettingZooAECWrapper, PettingZooParallelWrapper
-from abmarl.external.rendering import RENDER_MODES
 from abmarl.managers import DynamicOrderManager, TurnBasedManager
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteActionWrapper, RavelDiscreteWrapper
 from tests.external.probes import corridor, skirmish, strike

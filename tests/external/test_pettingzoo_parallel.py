@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("pettingzoo")
 
 from abmarl.examples import MultiCorridor, shipped, team_battle
+from abmarl.external.adapter import RENDER_MODES
 from abmarl.external.pettingzoo import PettingZooParallelWrapper
-from abmarl.external.rendering import RENDER_MODES
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim.wrappers import (
     FlattenWrapper,
@@ -247,8 +247,8 @@ def test_bad_actions_change_nothing(actions, error, message):
         (("battle",), TypeError, "needs a simulation or a manager, got str"),
         ((TurnBasedManager(skirmish()),), TypeError, "use PettingZooAECWrapper"),
         ((build([wall("wall")]),), ValueError, "has none"),
-        ((skirmish(), 0), ValueError, "horizon must be 1 or more, got 0"),
-        ((skirmish(), 2.5), TypeError, "horizon must be an int, got 2.5"),
+        ((skirmish(), 0), ValueError, "horizon must be 1 or more, or None for no end, got 0"),
+        ((skirmish(), 2.5), TypeError, "horizon must be an int or None, got 2.5"),
         ((skirmish(), None, "film"), ValueError, "render_mode must be None or .* got 'film'"),
         ((MultiCorridor(), None, "ansi"), ValueError, "'human' or 'rgb_array', got 'ansi'"),
         ((skirmish(), None, None, 1), TypeError, "action_masks must be True or False, got 1"),

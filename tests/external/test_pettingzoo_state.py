@@ -11,7 +11,7 @@ pytest.importorskip("pettingzoo")
 
 from abmarl.examples import MultiCorridor, shipped, team_battle
 from abmarl.external.pettingzoo import PettingZooAECWrapper, PettingZooParallelWrapper
-from abmarl.external.pettingzoo.masks import as_mask
+from abmarl.external.pettingzoo.wrappers import as_mask
 from abmarl.gridworld import CrossMoveActor, Field
 from abmarl.gridworld.actor import EncodingBasedAttackActor, RestrictedSelectiveAttackActor
 from abmarl.managers import TurnBasedManager

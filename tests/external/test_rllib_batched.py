@@ -15,9 +15,8 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from abmarl.examples import shipped
 from abmarl.external.rllib import BatchedEnvRunner, ColumnBatch, ColumnsToTrainBatch, batched
-from abmarl.external.rllib.points import MOST_JOINT_ACTIONS
-from abmarl.external.rllib.setting import StockEnv
-from abmarl.external.rllib.story import Chunks
+from abmarl.external.rllib.episodes import Chunks
+from abmarl.external.rllib.worlds import MAX_JOINT_ACTIONS, StockEnv
 from abmarl.sim.wrappers import SuperAgentWrapper
 from tests.external.probes import corridor, skirmish, strike
 from tests.external.ray_session import ray_session  # noqa: F401
@@ -43,17 +42,17 @@ def runner():
 
 
 def roll(runner, steps):
-    """A rollout from the start: rows, story, and the episodes made of them."""
+    """A rollout from the start: rows, log, and the episodes made of them."""
     runner._begin()
-    rows, story, _ = runner._roll(steps * runner.num_envs, None, True, False)
-    return rows, story, runner._builder.build(rows, story)
+    rows, log, _ = runner._collect(steps * runner.num_envs, None, True, False)
+    return rows, log, runner._builder.build(rows, log)
 
 
-def replayed(runner, story, episodes):
+def replayed(runner, log, episodes):
     """The same episodes as RLlib records them, from single worlds that are given the actions."""
     recorded = {episode.id_: episode for episode in episodes}
     found = {}
-    for world, ids in enumerate(ids_by_world(story)):
+    for world, ids in enumerate(ids_by_world(log)):
         env = StockEnv(runner.config.env_config)
         for number, key in enumerate(ids):
             obs, infos = env.reset(seed=(3, world)) if number == 0 else env.reset()
@@ -91,18 +90,18 @@ def replayed(runner, story, episodes):
     return [found[episode.id_] for episode in episodes]
 
 
-def ids_by_world(story):
+def ids_by_world(log):
     """The episodes of each world in the order of time, without those that have no step yet."""
-    found = [[key] for key in story.ids]
-    for step, world, following in story.ends:
-        if step + 1 < story.num_steps:
+    found = [[key] for key in log.ids]
+    for step, world, following in log.ends:
+        if step + 1 < log.num_steps:
             found[world].append(following)
     return found
 
 
 def test_episodes_are_those_that_rllib_would_record(runner):
-    _, story, episodes = roll(runner, 40)
-    stock = replayed(runner, story, episodes)
+    _, log, episodes = roll(runner, 40)
+    stock = replayed(runner, log, episodes)
     assert {len(one) for one in episodes} > {HORIZON}
     assert any(one.is_truncated for one in episodes)
     assert any(one.is_terminated for one in episodes)
@@ -147,18 +146,18 @@ def value_targets(pipeline, module, episodes):
     return found
 
 
-def targets_of_columns(module, rows, story, runner):
+def targets_of_columns(module, rows, log, runner):
     batch = ColumnBatch(rows, 0, runner.config.gamma, runner.config.lambda_)
     made = ColumnsToTrainBatch()(rl_module=module, episodes=[batch])
-    found, chunks = {}, Chunks(story)
+    found, chunks = {}, Chunks(log)
     for policy, mine in rows.items():
-        seats = runner._seats[policy]
+        slots = runner._slots[policy]
         targets = made[policy][Postprocessing.VALUE_TARGETS].numpy()
-        steps = np.repeat(np.arange(story.num_steps), np.diff(mine.starts))
-        held = chunks.holding(seats.world_of[mine.slots], steps)
+        steps = np.repeat(np.arange(log.num_steps), np.diff(mine.starts))
+        held = chunks.holding(slots.world_of[mine.slots], steps)
         for chunk, slot in set(zip(held.tolist(), mine.slots.tolist(), strict=True)):
             chosen = (held == chunk) & (mine.slots == slot)
-            agent_id = seats.agent_ids[seats.agent_of[slot]]
+            agent_id = slots.agent_ids[slots.agent_of[slot]]
             found[chunks.ids[chunk], agent_id] = targets[chosen]
     return found
 
@@ -166,9 +165,9 @@ def targets_of_columns(module, rows, story, runner):
 def test_value_targets_of_stock_episodes_and_columns(runner, ray_session):  # noqa: F811
     algo = small().build_algo()
     learner = algo.learner_group._learner
-    rows, story, episodes = roll(runner, 40)
-    stock = replayed(runner, story, episodes)
-    by_columns = targets_of_columns(learner.module, rows, story, runner)
+    rows, log, episodes = roll(runner, 40)
+    stock = replayed(runner, log, episodes)
+    by_columns = targets_of_columns(learner.module, rows, log, runner)
     by_stock = value_targets(learner._learner_connector, learner.module, stock)
     by_episodes = value_targets(learner._learner_connector, learner.module, episodes)
     assert by_columns.keys() == by_episodes.keys() == by_stock.keys()
@@ -340,7 +339,7 @@ def test_policy_of_some_agents_of_a_group():
     for episode in episodes:
         for agent_id, single in episode.agent_episodes.items():
             assert single.module_id == ("b" if agent_id == "blue0" else "a")
-    actions = {key: seats.agent_ids for key, seats in runner._seats.items()}
+    actions = {key: slots.agent_ids for key, slots in runner._slots.items()}
     assert actions == {"a": ["red", "blue1"], "b": ["blue0"]}
 
 
@@ -364,7 +363,7 @@ def test_actions_beyond_one_number():
     wrapped = SuperAgentWrapper(sim, {"team": ["blue0", "blue1"], "one": ["red"]})
     runner = BatchedEnvRunner(config=small(wrapped, num_envs=2, horizon=6))
     spaces = runner.env.action_spaces
-    assert spaces["one"].n <= MOST_JOINT_ACTIONS
+    assert spaces["one"].n <= MAX_JOINT_ACTIONS
     episodes = runner.sample(num_timesteps=24, explore=True)
     assert {"team", "one"} == set(episodes[0].agent_episodes)
 

@@ -211,7 +211,7 @@ def test_bad_actions_change_nothing():
 
 
 def test_bad_parameters():
-    with pytest.raises(TypeError, match="needs a manager or a simulation, got int"):
+    with pytest.raises(TypeError, match="needs a simulation or a manager, got int"):
         MultiAgentWrapper(3)
     with pytest.raises(ValueError, match="horizon"):
         MultiAgentWrapper(strike(), horizon=0)

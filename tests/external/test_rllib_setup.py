@@ -19,9 +19,8 @@ from ray.rllib.policy.policy import PolicySpec
 
 from abmarl.examples import MultiCorridor, predator_prey_resources
 from abmarl.external.rllib import BatchedEnvRunner, batched
-from abmarl.external.rllib.limits import start
-from abmarl.external.rllib.points import ActionPoints, ObservationPoints
-from abmarl.external.rllib.setting import StockEnv
+from abmarl.external.rllib.batched import on_algorithm_init
+from abmarl.external.rllib.worlds import ActionConversion, ObservationConversion, StockEnv
 from abmarl.gridworld import SmartGridWorldSimulation
 from abmarl.managers import AllStepManager
 from tests.external.probes import corridor, skirmish
@@ -275,7 +274,7 @@ def test_more_learners_are_refused_at_the_start():
     runner = object.__new__(BatchedEnvRunner)
     runner.module = None
     with pytest.raises(ValueError, match="one learner at most, got num_learners=2"):
-        start(SimpleNamespace(config=config, env_runner=runner))
+        on_algorithm_init(SimpleNamespace(config=config, env_runner=runner))
 
 
 def test_single_worlds_do_not_start_alike():
@@ -293,7 +292,7 @@ def test_single_worlds_do_not_start_alike():
 
 def test_large_actions_become_several_choices():
     space = Dict(a=Box(-1, 1, (2,), int), b=Discrete(3, start=2), c=MultiDiscrete([200, 9]))
-    points = ActionPoints(space, "action_space")
+    points = ActionConversion(space, "action_space")
     assert not points.ravelled
     assert points.space == MultiDiscrete([3, 3, 3, 200, 9])
     found = points.restore(np.array([0, 2, 1, 199, 8]))
@@ -302,11 +301,13 @@ def test_large_actions_become_several_choices():
     assert found["c"].tolist() == [199, 8]
     assert all(points.restore(points.space.sample()) in space for _ in range(50))
     with pytest.raises(TypeError, match="action_space holds numbers that are no bounded integers"):
-        ActionPoints(Box(0, 1, (2,)), "action_space")
+        ActionConversion(Box(0, 1, (2,)), "action_space")
 
 
 def test_observations_become_floats():
-    points = ObservationPoints(Dict(a=Discrete(3), b=Box(-2, 5, (2,), int)), "observation_space")
+    points = ObservationConversion(
+        Dict(a=Discrete(3), b=Box(-2, 5, (2,), int)), "observation_space"
+    )
     flat = points.convert({"a": 1, "b": np.array([-2, 4])})
     assert flat.tolist() == [0, 1, 0, -2, 4]
     assert flat in points.space

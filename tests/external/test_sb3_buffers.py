@@ -14,9 +14,12 @@ from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer, Rol
 
 from abmarl.examples import foragers_and_hunters
 from abmarl.external import SB3VecEnv
-from abmarl.external.sb3.last_step import LastStep
-from abmarl.external.sb3.replay_buffers import ActiveDictReplayBuffer, ActiveReplayBuffer
-from abmarl.external.sb3.rollout_buffers import ActiveRolloutBuffer
+from abmarl.external.sb3.buffers import (
+    ActiveDictReplayBuffer,
+    ActiveReplayBuffer,
+    ActiveRolloutBuffer,
+    LastStep,
+)
 from tests.external.sb3_slots import hunted_env, striking_env
 
 torch.set_num_threads(1)

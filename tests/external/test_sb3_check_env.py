@@ -9,7 +9,7 @@ from stable_baselines3.common.env_checker import check_env
 
 from abmarl.examples import shipped
 from abmarl.external import GymnasiumWrapper
-from abmarl.external.gymnasium.registration import SHIPPED
+from abmarl.external.gymnasium import SHIPPED
 from abmarl.sim.agents import is_agent
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper, SuperAgentWrapper
 

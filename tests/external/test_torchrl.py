@@ -20,8 +20,7 @@ with warnings.catch_warnings():
     from torchrl.data import Bounded, Categorical, MultiCategorical, MultiOneHot, OneHot
     from torchrl.envs import ActionMask, RewardSum, TransformedEnv, check_env_specs
 
-    from abmarl.external.torchrl import TorchRLEnv
-    from abmarl.external.torchrl.specs import action_spec, actions_of, observation_spec
+    from abmarl.external.torchrl import TorchRLEnv, action_spec, actions_of, observation_spec
 
 STAY, STRIKE = 4, 13  # of Discrete(18): the attack counts 9, of 3 x 3 moves staying is the fifth
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from abmarl.examples import shipped
 from abmarl.examples.sim.multi_corridor import MultiCorridor
-from abmarl.external import rendering
+from abmarl.external import adapter
 from abmarl.managers import AllStepManager
 from abmarl.render import NoScreenError, Picture, Scene, frame, show
 from abmarl.render.drawing.ansi import text
@@ -58,7 +58,7 @@ def test_through_wrappers_managers_and_adapters():
     expected = sim.render(mode="rgb_array")
     assert np.array_equal(manager.render(mode="rgb_array"), expected)
     assert np.array_equal(show(manager, "rgb_array"), expected)
-    assert np.array_equal(rendering.render(manager, "rgb_array"), expected)
+    assert np.array_equal(adapter.render(manager, "rgb_array"), expected)
     vec = sim.vectorize(3, seed=0)
     vec.reset()
     flat = vec.flatten().render("rgb_array", world=1)
@@ -68,15 +68,15 @@ def test_through_wrappers_managers_and_adapters():
 
 
 def test_adapters_take_the_modes_there_are():
-    assert rendering.RENDER_MODES == RENDER_MODES == ("human", "rgb_array", "ansi")
-    assert list(rendering.METADATA) == ["render_modes", "render_fps"]
-    assert rendering.METADATA["render_modes"] == list(RENDER_MODES)
+    assert adapter.RENDER_MODES == RENDER_MODES == ("human", "rgb_array", "ansi")
+    assert list(adapter.METADATA) == ["render_modes", "render_fps"]
+    assert adapter.METADATA["render_modes"] == list(RENDER_MODES)
     for mode in (None, *RENDER_MODES):
-        assert rendering.check_render_mode(mode) == mode
+        assert adapter.check_render_mode(mode) == mode
     with pytest.raises(ValueError, match="'human' or 'rgb_array' or 'ansi', got 'movie'"):
-        rendering.check_render_mode("movie")
+        adapter.check_render_mode("movie")
     with pytest.raises(ValueError, match="nothing to render without a mode"):
-        rendering.render(battle(), None)
+        adapter.render(battle(), None)
 
 
 def test_no_such_mode():

@@ -6,31 +6,32 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.external.checkpoints.described import DescribedSpace
-from abmarl.external.checkpoints.fitting import fit, refusal
+from abmarl.external.checkpoints.spaces import SpaceDescription, fit
+from abmarl.external.learner_worlds import slot_masks
 from abmarl.gridworld.vector.wrappers import ConvertedSimulation
+from abmarl.policies.policy import GreedyPolicy, QTablePolicy
 from abmarl.rollout.channels import at, channels_of, lowest, picked
 
 
-class Brain(ABC):
-    """What was read from a checkpoint and decides on batches of points.
+class CheckpointModel(ABC):
+    """A model from a checkpoint, which chooses actions for batches of observations.
 
     Attributes:
-        observation_space, action_space: What the checkpoint says of its spaces.
+        observation_space, action_space: Its spaces, as the checkpoint describes them.
         wants_masks: Whether ``choose`` takes masks of actions.
     """
 
-    observation_space: DescribedSpace
-    action_space: DescribedSpace
+    observation_space: SpaceDescription
+    action_space: SpaceDescription
     wants_masks = False
 
     def prepare(  # noqa: B027 - some need no preparation
         self, observation_space: spaces.Space, action_space: spaces.Space
     ) -> None:
-        """Get ready to decide on points of these spaces.
+        """Prepare to act in these spaces.
 
         Raises:
-            ValueError: What was read does not work on them.
+            ValueError: The model does not work on them.
         """
 
     @abstractmethod
@@ -54,35 +55,61 @@ class Brain(ABC):
         """
 
 
-class CheckpointPolicy:
-    """Lets what was trained act for a group; made by `load_policy`.
-
-    Usable wherever a policy of a group is: in `abmarl.rollout.collect`, and as the opponents of
-    learners. It is bound to one group at a time; binding it again starts its random stream anew.
+class TableModel(CheckpointModel):
+    """A policy that `QTablePolicy.save` wrote; reading it executes nothing.
 
     Args:
-        brain: What was read.
-        path: Where from, for messages.
+        path: The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        policy = QTablePolicy.load(path)
+        spaces = policy.action_space, policy.observation_space
+        self.sampled, self.greedy = policy, GreedyPolicy(*spaces, policy.q_table)
+        self.action_space, self.observation_space = map(SpaceDescription.of, spaces)
+
+    def choose(
+        self,
+        points: np.ndarray,
+        masks: np.ndarray | None,
+        deterministic: bool,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Return the best actions, or those of the policy as it was saved."""
+        policy = self.greedy if deterministic else self.sampled
+        policy.rng = rng
+        return policy.compute_action_batch(points, len(points))
+
+
+class CheckpointPolicy:
+    """A policy from a checkpoint that acts for a group; made by `load_policy`.
+
+    Usable wherever a policy of a group is: in `abmarl.rollout.collect`, and as the opponents of
+    learners. It is bound to one group at a time; binding it again restarts its random stream.
+
+    Args:
+        model: The model that was read.
+        path: Its file or folder, for messages.
         deterministic: Whether to take the best action, else one is drawn.
         seed: Of the random stream that draws come from; every group has one of its own.
     """
 
-    def __init__(self, brain: Brain, path: str, deterministic: bool, seed: int) -> None:
-        self.brain, self.path = brain, path
+    def __init__(self, model: CheckpointModel, path: str, deterministic: bool, seed: int) -> None:
+        self.model, self.path = model, path
         self.deterministic, self.seed = deterministic, seed
 
     @property
-    def observation_space(self) -> DescribedSpace:
-        """What the checkpoint says of its observation space."""
-        return self.brain.observation_space
+    def observation_space(self) -> SpaceDescription:
+        """The observation space, as the checkpoint describes it."""
+        return self.model.observation_space
 
     @property
-    def action_space(self) -> DescribedSpace:
-        """What the checkpoint says of its action space."""
-        return self.brain.action_space
+    def action_space(self) -> SpaceDescription:
+        """The action space, as the checkpoint describes it."""
+        return self.model.action_space
 
     def bind(self, vec: Any, group_name: str) -> None:
-        """Act for this group of this simulation.
+        """Prepare to act for a group of a simulation.
 
         Args:
             vec: A vectorised simulation, with channels, ravelled or flattened.
@@ -97,34 +124,36 @@ class CheckpointPolicy:
             space, wanted = getattr(group, side), getattr(self, side)
             found, conversion = fit(space, wanted)
             if not found:
-                raise refusal(self.path, group_name, side, space, wanted)
+                raise ValueError(
+                    f"{self.path} does not fit group {group_name!r}: its {side} is "
+                    f"{wanted!r:.200},\n"
+                    f"that of the group is {space!r:.200}, which is not that either as it is, "
+                    f"flattened or ravelled"
+                )
             conversions[side] = conversion
             targets[side] = space if conversion is None else conversion.target
         try:
-            self.brain.prepare(**targets)
+            self.model.prepare(**targets)
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from error
         self._seeing = conversions["observation_space"]
         self._acting = conversions["action_space"]
         self._target, self._space = targets["action_space"], group.action_space
         self._paths = [path for path, _ in channels_of(group.action_space).values()]
-        self._masks = self._mask_source(vec, group_name) if self.brain.wants_masks else None
+        self._masks = self._mask_source(vec, group_name) if self.model.wants_masks else None
         self._group_name = group_name
-        # The same checkpoint for both sides must not make them throw the same dice.
+        # A checkpoint that plays both sides must draw from a stream of its own for each.
         key = (list(vec.groups).index(group_name),)
         self.rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
     def _mask_source(self, vec: Any, group_name: str) -> Any:
-        """What makes the masks of the actions that the checkpoint chooses from, if anything."""
-        # Checkpoints that want masks are Stable-Baselines3's, so it is there.
-        from abmarl.external.sb3.masks import masks_for
-
+        """Return what makes the masks of the actions that the checkpoint chooses from."""
         if self._acting is not None:
             vec = ConvertedSimulation(vec, type(self._acting), True, False, [group_name])
-        return masks_for(vec, group_name)
+        return slot_masks(vec, group_name)
 
     def __call__(self, observations: Any, active: np.ndarray) -> Any:
-        """Actions of all agents of the group; only those that act are thought about.
+        """Choose the actions of all agents of the group.
 
         Args:
             observations: Arrays [B, n, ...], nested as the observation space.
@@ -142,7 +171,7 @@ class CheckpointPolicy:
         if self._seeing is not None:
             points = self._seeing.convert_batch(points)
         masks = self._masks.now(active)[active.reshape(-1)] if self._masks else None
-        chosen = self._cast(self.brain.choose(points, masks, self.deterministic, self.rng))
+        chosen = self._cast(self.model.choose(points, masks, self.deterministic, self.rng))
         if self._acting is not None:
             chosen = self._acting.restore_batch(chosen)
         for path in self._paths:
@@ -153,7 +182,7 @@ class CheckpointPolicy:
         return actions
 
     def _cast(self, chosen: np.ndarray) -> np.ndarray:
-        """Actions with the dtype of their space; networks give floats for a Box of integers."""
+        """Return actions with the dtype of their space, rounded where that has integers."""
         if self._target.dtype.kind in "iu" and chosen.dtype.kind == "f":
             chosen = np.rint(chosen)
         return chosen.astype(self._target.dtype)

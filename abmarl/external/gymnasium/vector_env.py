@@ -3,19 +3,19 @@
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from abmarl.external import rendering
-from abmarl.external.gymnasium.points import column, entries, first_of_each
-from abmarl.external.learners import only_group
-from abmarl.external.rendering import METADATA, check_render_mode
+from abmarl.external import adapter
+from abmarl.external.learner_worlds import Slots, check_vectorised, only_group, separated
+from abmarl.gridworld.vector.wrappers import mapped
 
 
 class GymnasiumVectorEnv(VectorEnv):
-    """A `gymnasium.vector.VectorEnv` over all worlds of a vectorised simulation.
+    """A ``gymnasium.vector.VectorEnv`` over all worlds of a vectorised simulation.
 
-    How worlds that end start anew, `autoreset_mode`, is one of Gymnasium's:
+    The `autoreset_mode` says when a world that has ended is reset, and is one of Gymnasium's:
 
     - ``SAME_STEP``: within the same step, with ``final_obs`` in the infos. It is what a simulation
       that was vectorised with ``autoreset=True`` does, and the fastest.
@@ -23,24 +23,24 @@ class GymnasiumVectorEnv(VectorEnv):
     - ``DISABLED``: by ``reset(options={"reset_mask": mask})``. Needs ``autoreset=False``.
 
     Args:
-        vec: a vectorised simulation with one learning agent per world, ravelled or flattened where
+        vec: A vectorised simulation with one learning agent per world, ravelled or flattened where
             one number or array per point is wanted.
-        autoreset_mode: by default SAME_STEP where `vec` starts worlds anew, else DISABLED.
+        autoreset_mode: By default SAME_STEP where `vec` resets its worlds, else DISABLED.
         render_mode: None, ``"human"`` (a window), ``"rgb_array"`` (arrays) or ``"ansi"`` (text).
-        action_masks: whether infos hold ``action_mask``, the actions that would do something now,
+        action_masks: Whether infos hold ``action_mask``, the actions that would do something now,
             in the form of ``vec.action_masks()``.
-        statistics: whether infos of steps in which worlds ended hold ``episode``, with returns
+        statistics: Whether infos of steps in which worlds ended hold ``episode``, with returns
             ``r`` and lengths ``l``, as Gymnasium's wrapper RecordEpisodeStatistics has it.
-        copy: whether observations and masks are fresh arrays; else the next step overwrites them.
+        copy: Whether observations and masks are fresh arrays; else the next step overwrites them.
 
     Attributes:
-        vec: what was given.
-        group: name of the group that the learning agent is in.
+        vec: What was given.
+        group: Name of the group that the learning agent is in.
 
     Raises:
-        TypeError: `vec` is no vectorised simulation.
-        ValueError: there is not just one learning agent in each world, or a mode does not exist or
-            does not fit the simulation.
+        TypeError: `vec` is not a vectorised simulation.
+        ValueError: There is not exactly one learning agent in each world, or a mode does not exist
+            or does not fit the simulation.
     """
 
     def __init__(
@@ -49,18 +49,15 @@ class GymnasiumVectorEnv(VectorEnv):
         copy: bool = True,
     ) -> None:  # fmt: skip
         user = type(self).__name__
-        if not (hasattr(vec, "groups") and hasattr(vec, "num_envs")):
-            raise TypeError(
-                f"{user} needs a vectorised simulation, got {type(vec).__name__}; "
-                f"make one with sim.vectorize(num_envs)"
-            )
+        check_vectorised(vec, user)
         self.group = only_group(vec, user)
         self.autoreset_mode = _mode_for(vec, autoreset_mode)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = adapter.check_render_mode(render_mode)
         self.vec = vec
         self.num_envs = vec.num_envs
-        self.metadata = {**METADATA, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**adapter.METADATA, "autoreset_mode": self.autoreset_mode}
         group = vec.groups[self.group]
+        self._slots = Slots(self.group, group.agent_ids, vec.num_envs)
         self.single_action_space = group.action_space
         self.single_observation_space = group.observation_space
         self.action_space = batch_space(group.action_space, vec.num_envs)
@@ -75,7 +72,7 @@ class GymnasiumVectorEnv(VectorEnv):
         """Start episodes.
 
         Args:
-            seed: an int s makes the worlds those of the vectorised simulation with seed s; a list
+            seed: An int s makes the worlds those of the vectorised simulation with seed s; a list
                 has one seed for each world, which starts the same world as ``reset(seed=...)`` of
                 a `GymnasiumWrapper`. None goes on with the random streams.
             options: ``{"reset_mask": bool [num_envs]}`` resets some of the worlds, as in
@@ -85,32 +82,32 @@ class GymnasiumVectorEnv(VectorEnv):
             Observations of all worlds, and infos.
 
         Raises:
-            TypeError, ValueError: a seed or the mask is wrong; everything is as before.
+            TypeError, ValueError: A seed or the mask is wrong; everything is as before.
         """
-        worlds = self._chosen((options or {}).get("reset_mask"))
+        worlds = self._checked_mask((options or {}).get("reset_mask"))
         if isinstance(seed, list | tuple | np.ndarray):
             obs = self._reset_one_by_one(list(seed), worlds)
         else:
             obs, _ = self.vec.reset(seed=seed, worlds=worlds)
             if seed is not None:
                 super().reset(seed=int(seed))
-        return self._shown(obs[self.group]), self._masks()
+        return self._observations(obs), self._masks()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict]:
-        """One step of every world.
+        """Step every world.
 
         Args:
-            actions: a point of the batched action space: its arrays have the world first.
+            actions: A point of the batched action space: its arrays have the world first.
 
         Returns:
             Observations, rewards float64 [num_envs], terminated and truncated bool [num_envs], and
             infos.
 
         Raises:
-            TypeError, ValueError: the actions are wrong, a world has ended and was not reset
+            TypeError, ValueError: The actions are wrong, a world has ended and was not reset
                 (DISABLED), or there was no reset; nothing has changed.
         """
-        given = {self.group: column(actions, self.single_action_space, self.num_envs)}
+        given = {self.group: _with_agent_axis(actions, self.single_action_space, self.num_envs)}
         waiting = None
         if self.autoreset_mode is not AutoresetMode.SAME_STEP and self.vec.started:
             waiting = ~self.vec.episodes.running
@@ -119,43 +116,44 @@ class GymnasiumVectorEnv(VectorEnv):
             elif self.autoreset_mode is AutoresetMode.DISABLED:
                 self._refuse_step(waiting)
         obs, rewards, terminated, truncated, infos = self.vec.step(given)
-        found = self._ended(infos) if infos["ended"].any() else {}
+        found = self._ended(obs, infos) if infos["ended"].any() else {}
         if waiting is not None:
             obs, _ = self.vec.reset(worlds=waiting)
         # Columns of arrays with a row per agent: copies are compact and stay as they are.
         ends = [one[self.group][:, 0].copy() for one in (rewards, terminated, truncated)]
-        return self._shown(obs[self.group]), *ends, found | self._masks()
+        return self._observations(obs), *ends, found | self._masks()
 
     def render(self) -> tuple:
-        """What the render mode shows of every world; a window shows the first one.
+        """Return what the render mode shows of every world; a window shows the first one.
 
         Raises:
-            ValueError: there is no render mode.
+            ValueError: There is no render mode.
         """
         if self.render_mode == "human":
-            rendering.render(self.vec, "human")
+            adapter.render(self.vec, "human")
             return (None,) * self.num_envs
         worlds = range(self.num_envs)
-        return tuple(rendering.render(self.vec, self.render_mode, world) for world in worlds)
+        return tuple(adapter.render(self.vec, self.render_mode, world) for world in worlds)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if there is one."""
-        # Called also for one that could not be made.
+        # Also called where `__init__` has failed.
         if "vec" in vars(self):
-            rendering.close(self.vec)
+            adapter.close(self.vec)
 
-    def _shown(self, nested: Any) -> Any:
-        return first_of_each(nested, self._copy)
+    def _observations(self, obs: dict) -> Any:
+        rows = self._slots.rows(obs)
+        return mapped(np.copy, rows) if self._copy else rows
 
     def _masks(self) -> dict:
         if not self._action_masks:
             return {}
-        masks = self._shown(self.vec.action_masks()[self.group])
+        masks = self._observations(self.vec.action_masks())
         everywhere = np.ones(self.num_envs, bool)
         return _with_presence({"action_mask": masks}, everywhere)
 
-    def _ended(self, infos: dict) -> dict:
-        """What there is to say of worlds that have ended, by the names of Gymnasium."""
+    def _ended(self, obs: dict, infos: dict) -> dict:
+        """Return the infos of worlds that have ended, by the names of Gymnasium."""
         ended = infos["ended"].copy()
         found = {}
         if self._statistics:
@@ -166,15 +164,15 @@ class GymnasiumVectorEnv(VectorEnv):
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             final = np.full(self.num_envs, None, object)
             worlds = np.flatnonzero(ended)
-            points = entries(infos["final_obs"][self.group], worlds)
+            points = separated(self._slots.final_observations(worlds, obs, infos))
             for world, point in zip(worlds.tolist(), points, strict=True):
                 final[world] = point
             found |= {"final_obs": final, "_final_obs": ended}
             found |= {"final_info": {}, "_final_info": ended.copy()}
         return found
 
-    def _chosen(self, mask: Any) -> np.ndarray | None:
-        """The mask of worlds to reset, checked."""
+    def _checked_mask(self, mask: Any) -> np.ndarray | None:
+        """Return the mask of worlds to reset, if it is one."""
         if mask is None:
             return None
         mask = np.asarray(mask)
@@ -188,7 +186,7 @@ class GymnasiumVectorEnv(VectorEnv):
         return mask
 
     def _reset_one_by_one(self, seeds: list, worlds: np.ndarray | None) -> Any:
-        """Resets worlds with seeds of their own; returns the observations of all groups."""
+        """Reset worlds with seeds of their own and return the observations of all groups."""
         if len(seeds) != self.num_envs:
             raise ValueError(
                 f"a list of seeds needs one for each of the {self.num_envs} worlds, "
@@ -220,7 +218,7 @@ class GymnasiumVectorEnv(VectorEnv):
 
 
 def _mode_for(vec: Any, given: Any) -> AutoresetMode:
-    """The autoreset mode, if it is one and the vectorised simulation can have it."""
+    """Return the autoreset mode, if the vectorised simulation can have it."""
     if given is None:
         return AutoresetMode.SAME_STEP if vec.autoreset else AutoresetMode.DISABLED
     try:
@@ -237,9 +235,52 @@ def _mode_for(vec: Any, given: Any) -> AutoresetMode:
 
 
 def _with_presence(info: dict, mask: np.ndarray) -> dict:
-    """An info with a mask beside every entry that tells which worlds have it, as Gymnasium has."""
+    """Return an info with a mask beside every entry that tells which worlds have it."""
     found = {}
     for key, value in info.items():
         found[key] = _with_presence(value, mask) if isinstance(value, dict) else value
         found[f"_{key}"] = mask
     return found
+
+
+def _with_agent_axis(points: Any, space: spaces.Space, num_envs: int, name: str = "actions") -> Any:
+    """Return the points of all worlds, ``[num_envs, *shape]``, as ``[num_envs, 1, *shape]``.
+
+    Args:
+        points: Arrays, nested as the space is.
+        space: The space of one point.
+        num_envs: How many worlds there are.
+        name: What the points are called in messages.
+
+    Raises:
+        TypeError: A dict or tuple was expected.
+        ValueError: Keys or shapes are not those of the space.
+    """
+    if isinstance(space, spaces.Dict):
+        if not isinstance(points, dict):
+            raise TypeError(
+                f"{name} must be a dict with the keys {list(space.spaces)}, "
+                f"got {type(points).__name__}"
+            )
+        if points.keys() != space.spaces.keys():
+            raise ValueError(
+                f"{name} must have exactly the keys {list(space.spaces)}, got {list(points)}"
+            )
+        return {
+            key: _with_agent_axis(points[key], part, num_envs, f"{name}[{key!r}]")
+            for key, part in space.spaces.items()
+        }
+    if isinstance(space, spaces.Tuple):
+        if not isinstance(points, tuple) or len(points) != len(space.spaces):
+            raise TypeError(f"{name} must be a tuple of {len(space.spaces)}")
+        return tuple(
+            _with_agent_axis(point, part, num_envs, f"{name}[{i}]")
+            for i, (point, part) in enumerate(zip(points, space.spaces, strict=True))
+        )
+    array = np.asarray(points)
+    if array.shape != (num_envs, *space.shape):
+        raise ValueError(
+            f"{name} must have the shape {(num_envs, *space.shape)}, one entry for each world, "
+            f"got {array.shape}"
+        )
+    return array[:, None]

@@ -1,6 +1,5 @@
 """PettingZoo: simulations as parallel and as agent-by-agent environments."""
 
-from abmarl.external.pettingzoo.aec import PettingZooAECWrapper
-from abmarl.external.pettingzoo.parallel import PettingZooParallelWrapper
+from abmarl.external.pettingzoo.wrappers import PettingZooAECWrapper, PettingZooParallelWrapper
 
 __all__ = ["PettingZooAECWrapper", "PettingZooParallelWrapper"]

@@ -12,20 +12,22 @@ from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 from abmarl.sim.conversion import FlattenConversion
 
 
-def global_state(sim: AgentBasedSimulation, observation_spaces: Mapping[str, Any]):
-    """What reads the state of a simulation, also of one in wrappers.
+def global_state(
+    sim: AgentBasedSimulation, observation_spaces: Mapping[str, Any]
+) -> "GridState | JointObservations":
+    """Return what reads the state of a simulation, also of one in wrappers.
 
     Raises:
-        TypeError: It is no grid world, and its observations cannot be made flat.
+        TypeError: It is not a grid world, and its observations cannot be made flat.
     """
     inner = getattr(sim, "unwrapped", sim)
     if isinstance(inner, GridWorldSimulation):
         return GridState(inner)
-    return JoinedObservations(sim, observation_spaces)
+    return JointObservations(sim, observation_spaces)
 
 
 class GridState:
-    """Where all agents of a grid world are and how they do, from its store.
+    """The state of all agents of a grid world, from its store.
 
     Args:
         sim: The grid world.
@@ -38,12 +40,12 @@ class GridState:
 
     def __init__(self, sim: GridWorldSimulation) -> None:
         self._store = store = sim.store
-        # A bound above 0 also where there is but one row or column: 0..0 is no range.
+        # A bound above 0 also where there is one row or column: Box needs low < high.
         high = [max(1, store.rows - 1), max(1, store.cols - 1), 1, 1]
         low, names = [0, 0, 0, 0], ["row", "col", "active", "health"]
         self._fields = []
         for name, array in store.fields().items():
-            if name.startswith(SHOWN):  # what observers remember for themselves
+            if name.startswith(SHOWN):  # arrays that observers keep for themselves
                 continue
             self._fields.append(name)
             width = int(np.prod(array.shape[2:], dtype=np.int64))
@@ -57,7 +59,7 @@ class GridState:
         self.space = spaces.Box(*sides, dtype=np.float32)
 
     def read(self, last_seen: Mapping[str, Any]) -> np.ndarray:
-        """float32 ``[agents, features]``, a fresh array."""
+        """Return float32 ``[agents, features]``, a fresh array."""
         store = self._store
         out = np.empty(self.space.shape, np.float32)
         out[:, :2] = store.position[0]
@@ -74,7 +76,7 @@ class GridState:
         return out
 
 
-class JoinedObservations:
+class JointObservations:
     """The observations of all learning agents side by side.
 
     Args:
@@ -104,7 +106,7 @@ class JoinedObservations:
         self.space = spaces.Box(*(side.astype(np.float64) for side in sides), dtype=np.float64)
 
     def read(self, last_seen: Mapping[str, Any]) -> np.ndarray:
-        """float64 ``[n]``, a fresh array."""
+        """Return float64 ``[n]``, a fresh array."""
         return np.concatenate(
             [
                 part.convert(last_seen[name] if name in last_seen else self._sim.get_obs(name))
@@ -113,7 +115,7 @@ class JoinedObservations:
         ).astype(np.float64)
 
 
-def _range(dtype):
+def _range(dtype: np.dtype) -> tuple[float, float]:
     if dtype.kind == "f":
         return -np.inf, np.inf
     if dtype.kind == "b":

@@ -1,21 +1,22 @@
-"""The one line that lets RLlib train at the speed of the engine."""
+"""`batched`: an algorithm of RLlib samples from whole batches of worlds."""
 
 from typing import Any
 
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.policy.policy import PolicySpec
 from ray.rllib.utils import force_list
 
-from abmarl.external.ray_logs import hush_own_deprecations
 from abmarl.external.rllib.columns import columns_connector
 from abmarl.external.rllib.env_runner import BatchedEnvRunner
-from abmarl.external.rllib.limits import check_columns, needs_stock_runner, recurrent, start
-from abmarl.external.rllib.seats import policy_of_agents
-from abmarl.external.rllib.setting import KEY, Setting, StockEnv
-from abmarl.external.rllib.worlds import Worlds
+from abmarl.external.rllib.sample_buffer import policy_of_agents
+from abmarl.external.rllib.worlds import KEY, StockEnv, Worlds, WorldsConfig
+from abmarl.external.runtime import hush_own_deprecations
 from abmarl.gridworld.fields import positive
 
 MODES = ("episodes", "columns")
+_EPISODE_CALLBACKS = ("on_episode_created", "on_episode_start", "on_episode_step", "on_episode_end")
 
 
 def batched(
@@ -41,38 +42,40 @@ def batched(
     line says why.
 
     Args:
-        config: of any algorithm on the new API stack; it is changed.
-        sim: a simulation that vectorises, or a function without parameters that makes one. It
+        config: Of any algorithm on the new API stack; it is changed.
+        sim: A simulation that vectorises, or a function without parameters that makes one. It
             reaches remote env runners pickled; a function is pickled and called there.
         mode: ``"episodes"`` hands RLlib its usual episodes and works with everything downstream;
             ``"columns"`` makes the train batch of PPO and its like directly, which is faster, with
             one learner at most and without learner connectors of the user.
-        num_envs: worlds per env runner.
-        horizon: steps after which an episode is truncated; None: never.
-        num_threads: threads per env runner; None: ``ABMARL_NUM_THREADS`` or 1.
-        order: who acts first, see ``vectorize``.
-        masks: whether observations are dicts of ``"observations"`` and ``"action_mask"``, as
+        num_envs: Worlds per env runner.
+        horizon: Steps after which an episode is truncated; None: never.
+        num_threads: Threads per env runner; None: ``ABMARL_NUM_THREADS`` or 1.
+        order: Who acts first, see ``vectorize``.
+        masks: Whether observations are dicts of ``"observations"`` and ``"action_mask"``, as
             RLlib's modules with action masks want them.
 
     Returns:
         The config.
 
     Raises:
-        TypeError: `config` is none, or the simulation does not vectorise.
-        ValueError: a parameter is out of range, agents of a policy have different spaces, the
+        TypeError: `config` is not an ``AlgorithmConfig``, or the simulation does not vectorise.
+        ValueError: A parameter is out of range, agents of a policy have different spaces, the
             mapping names an unknown policy, or columns cannot do what the config asks for. The
             config is as before then.
     """
     _check(config, mode)
     hush_own_deprecations()
-    setting = Setting(sim, mode, positive("num_envs", num_envs), horizon, num_threads, order, masks)
-    worlds = _one_world(setting)
+    worlds_config = WorldsConfig(
+        sim, mode, positive("num_envs", num_envs), horizon, num_threads, order, masks
+    )
+    worlds = _one_world(worlds_config)
     policies, mapping_fn = config.policies, config.policy_mapping_fn
     if not config.is_multi_agent:
         group_of = {key: name for name, ids in worlds.groups.items() for key in ids}
         policies, mapping_fn = dict.fromkeys(worlds.groups), _Lookup(group_of)
     policies = _specs(policies)
-    reason = needs_stock_runner(config)
+    reason = _needs_stock_runner(config)
     try:
         policy_of = policy_of_agents(mapping_fn, worlds.possible_agents, policies)
     except (AttributeError, TypeError):
@@ -81,22 +84,23 @@ def batched(
         policies = _with_spaces(policies, worlds, policy_of)
         if any(policy_of_agents(mapping_fn, policy_of, policies) != policy_of for _ in range(20)):
             reason = reason or "its policy_mapping_fn says something else each time"
-        reason = reason or recurrent(config, policies, masks)
+        reason = reason or _recurrent(config, policies, masks)
     if mode == "columns":
-        check_columns(config)
+        _check_columns(config)
     if reason and masks:
         raise ValueError(
             f"masks=True needs the batched env runner, and {reason}; leave masks=False"
         )
-    config.environment(StockEnv, env_config={**config.env_config, KEY: setting})
+    config.environment(StockEnv, env_config={**config.env_config, KEY: worlds_config})
     config.multi_agent(policies=policies, policy_mapping_fn=mapping_fn)
-    config.env_runners(num_envs_per_env_runner=setting.num_envs)
+    config.env_runners(num_envs_per_env_runner=worlds_config.num_envs)
     if reason:
         print(f"abmarl: RLlib's own env runner plays one world at a time, because {reason}")
         return config
     config.env_runners(env_runner_cls=BatchedEnvRunner)
-    others = force_list(config.callbacks_on_algorithm_init)
-    config.callbacks(on_algorithm_init=[*(one for one in others if one is not start), start])
+    before = force_list(config.callbacks_on_algorithm_init)
+    others = [one for one in before if one is not on_algorithm_init]
+    config.callbacks(on_algorithm_init=[*others, on_algorithm_init])
     if mode == "columns":
         config.learners(
             add_default_connectors_to_learner_pipeline=False,
@@ -128,24 +132,24 @@ def _check(config: Any, mode: Any) -> None:
         )
 
 
-def _one_world(setting: Setting) -> Worlds:
-    sim = setting.make()
+def _one_world(config: WorldsConfig) -> Worlds:
+    sim = config.make()
     if not hasattr(sim, "vectorize"):
         raise TypeError(
             f"batched needs a simulation that vectorises, got {type(sim).__name__}; give the "
             f"simulation itself, or train one world at a time with MultiAgentWrapper"
         )
     try:
-        return Worlds(setting, seed=0, num_envs=1)
+        return Worlds(config, seed=0, num_envs=1)
     except TypeError as error:
         raise TypeError(f"{error} MultiAgentWrapper trains it one world at a time.") from error
 
 
 def _specs(policies: Any) -> dict[str, PolicySpec]:
-    """The policies by id, in the order of their ids.
+    """Return the policies by id, in the order of their ids.
 
-    Sets, and what RLlib makes of them, have another order in each process, and one seed would lead
-    to different networks.
+    Sets, and what RLlib makes of them, have another order in each process, so that one seed would
+    lead to different networks.
     """
     if not isinstance(policies, dict):
         policies = dict.fromkeys(policies)
@@ -156,7 +160,7 @@ def _specs(policies: Any) -> dict[str, PolicySpec]:
 
 
 def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> dict:
-    """The policies with the spaces of their agents as RLlib is to see them."""
+    """Return the policies with the spaces of their agents in RLlib's form."""
     spaces, first = {}, {}
     for agent_id, policy in policy_of.items():
         pair = worlds.observation_spaces[agent_id], worlds.action_spaces[agent_id]
@@ -168,7 +172,7 @@ def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> d
             )
     for key, spec in policies.items():
         if key not in spaces and spec.observation_space is None:
-            # A policy that plays nobody yet: which spaces it has is clear where all are alike.
+            # A policy that plays no agent yet has the spaces of the others, if these are all alike.
             pair, *others = spaces.values()
             if any(other != pair for other in others):
                 raise ValueError(
@@ -180,3 +184,78 @@ def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> d
         key: PolicySpec(spec.policy_class, *spaces[key], spec.config) if key in spaces else spec
         for key, spec in policies.items()
     }
+
+
+def _check_columns(config: AlgorithmConfig) -> None:
+    """Refuse a config that columns do not support."""
+    problem = None
+    if not isinstance(config, PPOConfig):
+        problem = f"are made for PPO and its like, got {type(config).__name__}"
+    elif config.num_learners > 1:
+        # RLlib would shard a batch by the steps of worlds, and drop most of the rows.
+        problem = f"go to one learner at most, got num_learners={config.num_learners}"
+    elif config._learner_connector not in (None, columns_connector):
+        problem = "take the place of the learner connectors, and the config has some of its own"
+    if problem:
+        raise ValueError(f'columns {problem}; use mode="episodes"')
+
+
+def _needs_stock_runner(config: AlgorithmConfig) -> str | None:
+    """Return why RLlib's own env runner is needed, None if it is not."""
+    for side in ("env_to_module", "module_to_env"):
+        default = getattr(config, f"add_default_connectors_to_{side}_pipeline")
+        if getattr(config, f"_{side}_connector") is not None or not default:
+            return f"the config has {side.replace('_', '-')} connectors of its own"
+    for name in _EPISODE_CALLBACKS:
+        classes = force_list(config.callbacks_class)
+        overridden = any(getattr(one, name) is not getattr(RLlibCallback, name) for one in classes)
+        if overridden or getattr(config, f"callbacks_{name}") is not None:
+            return f"the config has a callback {name}"
+    return None
+
+
+def _recurrent(config: AlgorithmConfig, policies: dict[str, PolicySpec], masks: bool) -> str | None:
+    """Return why the modules cannot act in batches: one of them is recurrent."""
+    spaces: dict = {
+        key: (spec.observation_space, spec.action_space) for key, spec in policies.items()
+    }
+    asked = config.copy(copy_frozen=False).multi_agent(policies=policies)
+    try:
+        modules = asked.get_multi_rl_module_spec(spaces=spaces, inference_only=True).build()
+    except ValueError as error:
+        if not masks:
+            raise
+        raise ValueError(
+            "masks=True needs modules that take masks: set module_class to RLlib's "
+            "ActionMaskingTorchRLModule, or the like, in config.rl_module"
+        ) from error
+    return _with_states(modules)
+
+
+def _with_states(modules: Any) -> str | None:
+    """Return which of the modules, by policy, is recurrent, as a reason; None if none is."""
+    stateful = [key for key, module in modules.items() if module.is_stateful()]
+    return f"the module of policy {stateful[0]!r} is recurrent" if stateful else None
+
+
+def on_algorithm_init(algorithm: Any, **kwargs: Any) -> None:
+    """Check the config again, which may have been changed since `batched`.
+
+    It is a callback of RLlib. It also gives the local env runner the group of the remote ones.
+
+    Raises:
+        ValueError: The batched env runner does not support the config any more.
+    """
+    config, runner = algorithm.config, algorithm.env_runner
+    if isinstance(runner, BatchedEnvRunner):
+        reason = _with_states(runner.module or {}) or _needs_stock_runner(config)
+        if reason:
+            raise ValueError(
+                f"{reason}, since batched(...) was called, which cannot do that; call it last"
+            )
+        if config.env_config[KEY].mode == "columns":
+            _check_columns(config)
+        runner.env_runner_group = algorithm.env_runner_group
+
+
+start = on_algorithm_init  # its name in checkpoints of earlier versions

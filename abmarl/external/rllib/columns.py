@@ -10,20 +10,21 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
-from abmarl.external.rllib.gae import advantages
-from abmarl.external.rllib.recorder import Rows
+from abmarl.external.rllib.sample_buffer import SampleRows
 
 
 class ColumnBatch:
     """What one call of ``sample`` collected, in the place of a list of episodes.
 
     Args:
-        rows: the `Rows` of each policy.
-        env_steps: steps of worlds in it.
-        gamma, lambda_: of the advantages.
+        rows: The `SampleRows` of each policy.
+        env_steps: Steps of worlds in it.
+        gamma, lambda_: Discount and decay of the advantages.
     """
 
-    def __init__(self, rows: dict[str, Rows], env_steps: int, gamma: float, lambda_: float) -> None:
+    def __init__(
+        self, rows: dict[str, SampleRows], env_steps: int, gamma: float, lambda_: float
+    ) -> None:
         self.rows = rows
         self.gamma, self.lambda_ = gamma, lambda_
         self._env_steps = env_steps
@@ -32,11 +33,11 @@ class ColumnBatch:
         return self._env_steps
 
     def env_steps(self) -> int:
-        """Steps of worlds."""
+        """Return the steps of worlds."""
         return self._env_steps
 
     def agent_steps(self) -> int:
-        """Steps of agents."""
+        """Return the steps of agents."""
         return sum(map(len, self.rows.values()))
 
 
@@ -44,11 +45,12 @@ class ColumnsToTrainBatch(ConnectorV2):
     """Learner connector that makes the train batch of PPO from `ColumnBatch` es.
 
     It takes the place of RLlib's own pipeline. Values come from one forward pass per policy over
-    all rows and last observations, advantages from `gae.advantages`, standardised per policy over
+    all rows and last observations, advantages from `advantages`, standardised per policy over
     the rows that are learned from.
     """
 
     def __call__(self, *, rl_module: Any, episodes: list[ColumnBatch], **kwargs: Any) -> dict:
+        """Return the columns to train on, by policy."""
         batch = {}
         for policy in dict.fromkeys(key for one in episodes for key in one.rows):
             parts = [(one, one.rows[policy]) for one in episodes if policy in one.rows]
@@ -56,13 +58,51 @@ class ColumnsToTrainBatch(ConnectorV2):
         return batch
 
 
+def advantages(
+    rows: SampleRows, values: np.ndarray, tail_values: np.ndarray, gamma: float, lambda_: float
+) -> np.ndarray:
+    """Return generalised advantage estimates, equations 11 and 16 of their paper.
+
+    J. Schulman and others, High-dimensional continuous control using generalized advantage
+    estimation, ICLR 2016.
+
+    An agent that was terminated has no value to come; one that was truncated, or that goes on after
+    the last row, has that of its last observation.
+
+    Args:
+        rows: K rows of one policy.
+        values: float [K], the value of each row's observation.
+        tail_values: float, the value of each tail.
+        gamma: Discount.
+        lambda_: Decay.
+
+    Returns:
+        float32 [K].
+    """
+    ends = rows.tail_of >= 0
+    to_come = np.zeros(len(rows))
+    bootstrapped = ends & ~rows.terminated
+    to_come[bootstrapped] = tail_values[rows.tail_of[bootstrapped]]
+    num_slots = int(rows.slots.max()) + 1
+    next_value, following = np.zeros(num_slots), np.zeros(num_slots)
+    found = np.empty(len(rows))
+    for first, last in zip(rows.starts[-2::-1], rows.starts[:0:-1], strict=True):
+        step = slice(first, last)
+        slots, goes_on = rows.slots[step], ~ends[step]
+        after = np.where(goes_on, next_value[slots], to_come[step])
+        found[step] = rows.rewards[step] + gamma * after - values[step]
+        found[step] += gamma * lambda_ * goes_on * following[slots]
+        next_value[slots], following[slots] = values[step], found[step]
+    return found.astype(np.float32)
+
+
 def columns_connector(*spaces: Any) -> ColumnsToTrainBatch:
-    """What a config is given to make the connector."""
+    """Return the connector, for ``AlgorithmConfig.learners``."""
     return ColumnsToTrainBatch()
 
 
-def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[str, Any]:
-    # Modules that learn nothing may be no networks.
+def _train_columns(module: Any, parts: list[tuple[ColumnBatch, SampleRows]]) -> dict[str, Any]:
+    # Modules that learn nothing may not be networks.
     parameters = module.parameters() if isinstance(module, torch.nn.Module) else iter(())
     device = next((one.device for one in parameters), torch.device("cpu"))
 
@@ -77,8 +117,8 @@ def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[s
     if not isinstance(module, ValueFunctionAPI):
         return columns
     tails = tree.map_structure(tensor, *(rows.tails for _, rows in parts))
-    # Modules with action masks take the observations of the batch apart, and count on that having
-    # happened before they are trained on it.
+    # Modules with action masks split the observations of the batch here, and expect them split
+    # when they are trained on it.
     values, tail_values = _values(module, columns), _values(module, {Columns.OBS: tails})
     found, first, first_tail = [], 0, 0
     for one, rows in parts:
@@ -88,7 +128,7 @@ def _train_columns(module: Any, parts: list[tuple[ColumnBatch, Rows]]) -> dict[s
         first, first_tail = last, last_tail
     found = np.concatenate(found)
     columns[Postprocessing.VALUE_TARGETS] = tensor((found + values).astype(np.float32))
-    # As RLlib's own connector does it, the least deviation included.
+    # As RLlib's own connector does, including the least deviation.
     standard = (found - found.mean()) / max(1e-4, float(found.std()))
     columns[Postprocessing.ADVANTAGES] = tensor(standard.astype(np.float32))
     return columns

@@ -1,18 +1,18 @@
-"""Rollout buffers of MaskablePPO that train on steps in which the agents acted only."""
+"""Rollout buffers of MaskablePPO that leave out the steps of slots that wait."""
 
 from typing import Any
 
-from abmarl.external.sb3.rollout_buffers import ActedRows
+from abmarl.external.sb3.buffers import ActedRows
 from abmarl.extras import load
 
 _maskable = load("sb3_contrib.common.maskable.buffers", "sb3", "abmarl.external.sb3")
 
 
 class MaskedRows(ActedRows):
-    """What is the same for all rollout buffers of MaskablePPO."""
+    """A rollout buffer of MaskablePPO that trains only on steps in which the agents acted."""
 
     def add(self, *args: Any, **kwargs: Any) -> None:
-        """See `ActedRows.add`.
+        """Keep a step of all slots; called right after it.
 
         Raises:
             TypeError: The algorithm has no masks.

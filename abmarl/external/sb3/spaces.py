@@ -1,4 +1,4 @@
-"""The spaces of the learning group as Stable-Baselines3 can hold them."""
+"""The spaces of the learning group in a form that Stable-Baselines3 supports."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ ACTIONS = ("discrete", "multi_discrete")
 OBSERVATIONS = ("flat", "dict")
 
 # A policy has an output, or an input, for each of them.
-_MOST_POINTS = 65_536
+_MAX_POINTS = 65_536
 
 
-def prepared(vec: Any, group: str, actions: str, observations: str) -> Any:
-    """The simulation with spaces of the group that the library knows.
+def supported(vec: Any, group: str, actions: str, observations: str) -> Any:
+    """Return the simulation with spaces of the group that the library supports.
 
     What the caller has ravelled or flattened already stays as it is.
 
     Args:
         vec: A vectorised simulation.
-        group: Who learns; the spaces of the others stay as they are.
+        group: The group that learns; the spaces of the others stay as they are.
         actions: One of `ACTIONS`.
         observations: One of `OBSERVATIONS`.
 
     Raises:
-        ValueError: The library cannot hold a space; says what helps.
+        ValueError: The library does not support a space; says what helps.
     """
     for name, value, known in (
         ("actions", actions, ACTIONS),
@@ -36,7 +36,7 @@ def prepared(vec: Any, group: str, actions: str, observations: str) -> Any:
         if value not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
     if isinstance(vec.groups[group].action_space, spaces.Dict):
-        vec = _with_choices(vec, group, actions)
+        vec = _with_actions(vec, group, actions)
     if observations == "flat" and isinstance(vec.groups[group].observation_space, spaces.Dict):
         vec = vec.flatten(actions=False, groups=[group])
     _check_actions(vec.groups[group].action_space, group)
@@ -44,7 +44,7 @@ def prepared(vec: Any, group: str, actions: str, observations: str) -> Any:
     return vec
 
 
-def _with_choices(vec: Any, group: str, actions: str) -> Any:
+def _with_actions(vec: Any, group: str, actions: str) -> Any:
     try:
         if actions == "multi_discrete":
             return ConvertedSimulation(vec, MultiDiscreteConversion, True, False, [group])
@@ -64,9 +64,9 @@ def _check_actions(space: spaces.Space, group: str) -> None:
             f"{name} is a Box of integers, and the library chooses floats there; give SB3VecEnv "
             f"the simulation before its actions are flattened"
         )
-    if isinstance(space, spaces.Discrete) and space.n > _MOST_POINTS:
+    if isinstance(space, spaces.Discrete) and space.n > _MAX_POINTS:
         raise ValueError(
-            f"{name} has too many choices for one number ({_MOST_POINTS} at most); "
+            f"{name} has too many choices for one number ({_MAX_POINTS} at most); "
             f"take actions='multi_discrete' on the simulation before it is ravelled"
         )
     _check_start(space, name, "ravel it")
@@ -83,7 +83,7 @@ def _check_observations(space: spaces.Space, group: str) -> None:
         known = spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary
         if not isinstance(part, known):
             raise ValueError(f"{name} is unknown to the library; {hint}")
-        if isinstance(part, spaces.Discrete) and part.n > _MOST_POINTS:
+        if isinstance(part, spaces.Discrete) and part.n > _MAX_POINTS:
             raise ValueError(f"{name} would become one input per point; {hint}")
         if isinstance(part, spaces.MultiDiscrete | spaces.MultiBinary) and len(part.shape) != 1:
             raise ValueError(f"{name} has more than one axis; {hint}")

@@ -1,21 +1,23 @@
-"""A vectorised simulation as an environment of TorchRL."""
+"""TorchRL: a vectorised simulation as a batched environment."""
 
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Dict
+from gymnasium import spaces
 
-from abmarl.external import rendering
-from abmarl.external.torchrl.specs import action_spec, actions_of, flags, observation_spec
+from abmarl.external import adapter
+from abmarl.external.learner_worlds import check_vectorised
 from abmarl.extras import load
-from abmarl.gridworld.vector.wrappers import VectorBase
+from abmarl.sim.layout import SpaceLayout
 
 torchrl = load("torchrl.envs", "torchrl", "abmarl.external.torchrl")
-import torch  # noqa: E402 - where TorchRL is missing, it is TorchRL that is to be named
+import torch  # noqa: E402 - where TorchRL is missing, the error must name TorchRL
 from tensordict import TensorDict  # noqa: E402
-from torchrl.data import Composite, Unbounded  # noqa: E402
+from torchrl import data  # noqa: E402
 
-# What stands beside the groups in the tensordicts of an environment.
+__all__ = ["TorchRLEnv"]
+
+# Keys of an environment's tensordicts beside the groups.
 _RESERVED = ("done", "terminated", "truncated", "next", "reward", "_reset", "action")
 
 
@@ -33,22 +35,22 @@ class TorchRLEnv(torchrl.EnvBase):
     last view once, then its null observation, and its actions do not count.
 
     Args:
-        vec: the vectorised simulation, with ``autoreset=False``.
-        ravel_actions: whether an action is one number and an action mask a joint one, instead of
+        vec: The vectorised simulation, with ``autoreset=False``.
+        ravel_actions: Whether an action is one number and an action mask a joint one, instead of
             one of either per channel.
-        categorical_actions: whether choices are numbers; else they are one-hot.
-        action_masks: whether there are action masks, where the simulation makes them.
-        copy: whether the tensors are fresh ones. Without, those of observations and masks share
-            their memory with the engine's arrays, and the next step or reset overwrites them.
+        categorical_actions: Whether choices are numbers; else they are one-hot.
+        action_masks: Whether there are action masks, where the simulation makes them.
+        copy: Whether the tensors are fresh. If not, those of observations and masks share their
+            memory with the engine's arrays, and the next step or reset overwrites them.
 
     Attributes:
-        vec: the vectorised simulation that is stepped.
-        group_map: ids of the agents by group.
+        vec: The vectorised simulation that is stepped.
+        group_map: Ids of the agents by group.
 
     Raises:
         TypeError: `vec` is not a vectorised simulation, or a space has no spec.
-        ValueError: `vec` resets itself, a group has a name that TorchRL needs, or actions cannot be
-            ravelled or are too many for masks.
+        ValueError: `vec` resets its worlds, a group has a name that TorchRL needs, or actions
+            cannot be ravelled or are too many for masks.
     """
 
     def __init__(
@@ -59,7 +61,12 @@ class TorchRLEnv(torchrl.EnvBase):
         action_masks: bool = True,
         copy: bool = True,
     ) -> None:
-        _check(vec)
+        check_vectorised(vec, "TorchRLEnv", autoreset=False)
+        for name in vec.groups:
+            if name in _RESERVED:
+                raise ValueError(
+                    f"TorchRL needs the name {name!r} for itself, give the agents another group"
+                )
         given = {
             "ravel_actions": ravel_actions, "categorical_actions": categorical_actions,
             "action_masks": action_masks, "copy": copy,
@@ -69,7 +76,9 @@ class TorchRLEnv(torchrl.EnvBase):
                 raise TypeError(f"{name} must be True or False, got {value!r:.60}")
         if ravel_actions:
             nested = [
-                name for name, one in vec.groups.items() if isinstance(one.action_space, Dict)
+                name
+                for name, one in vec.groups.items()
+                if isinstance(one.action_space, spaces.Dict)
             ]
             vec = vec.ravel(observations=False, groups=nested)
         super().__init__(device=torch.device("cpu"), batch_size=torch.Size([vec.num_envs]))
@@ -88,11 +97,11 @@ class TorchRLEnv(torchrl.EnvBase):
         self._make_specs(leads, not categorical_actions)
 
     def render(self, world: int = 0) -> np.ndarray:
-        """A picture of a world, uint8 ``[height, width, 3]``."""
-        return rendering.render(self.vec, "rgb_array", world)
+        """Return a picture of a world, uint8 ``[height, width, 3]``."""
+        return adapter.render(self.vec, "rgb_array", world)
 
     def to(self, device: Any) -> "TorchRLEnv":
-        """Stay where the engine's arrays are.
+        """Return this environment, whose arrays are on the CPU.
 
         Raises:
             ValueError: `device` is not the CPU.
@@ -120,15 +129,15 @@ class TorchRLEnv(torchrl.EnvBase):
             if name in masks and not (isinstance(masks[name], dict) and not masks[name]):
                 self._masked_groups.add(name)
                 seen["action_mask"] = _mask_spec(masks[name], lead)
-            reward = {"reward": Unbounded(shape=torch.Size((*lead, 1)), dtype=torch.float32)}
-            acts[name] = Composite({"action": self._acts[name]}, shape=lead)
-            sees[name] = Composite(seen, shape=lead)
-            earns[name] = Composite(reward, shape=lead)
-            ends[name] = Composite(self._end_specs(lead), shape=lead)
-        self.action_spec = Composite(acts, shape=shape)
-        self.observation_spec = Composite(sees, shape=shape)
-        self.reward_spec = Composite(earns, shape=shape)
-        self.done_spec = Composite(ends, shape=shape)
+            reward = {"reward": data.Unbounded(shape=torch.Size((*lead, 1)), dtype=torch.float32)}
+            acts[name] = data.Composite({"action": self._acts[name]}, shape=lead)
+            sees[name] = data.Composite(seen, shape=lead)
+            earns[name] = data.Composite(reward, shape=lead)
+            ends[name] = data.Composite(self._end_specs(lead), shape=lead)
+        self.action_spec = data.Composite(acts, shape=shape)
+        self.observation_spec = data.Composite(sees, shape=shape)
+        self.reward_spec = data.Composite(earns, shape=shape)
+        self.done_spec = data.Composite(ends, shape=shape)
 
     @staticmethod
     def _end_specs(lead: tuple[int, ...]) -> dict[str, Any]:
@@ -172,7 +181,7 @@ class TorchRLEnv(torchrl.EnvBase):
         return found
 
     def _tensors(self, obs: dict[str, Any], infos: dict[str, Any]) -> Any:
-        """Everything that is reported after a reset and after a step."""
+        """Return everything that is reported after a reset and after a step."""
         masks = self.vec.action_masks() if self._masked else {}
         cut = np.zeros(self.vec.num_envs, bool)
         found = {}
@@ -207,25 +216,91 @@ class TorchRLEnv(torchrl.EnvBase):
         return tensor.clone() if self._copies else tensor
 
 
-def _check(vec: Any) -> None:
-    if not isinstance(vec, VectorBase):
-        raise TypeError(
-            f"TorchRLEnv needs a vectorised simulation, got {type(vec).__name__}; "
-            f"make one with sim.vectorize(num_envs, autoreset=False)"
-        )
-    if vec.autoreset:
-        raise ValueError(
-            "TorchRL resets the worlds itself, and these start anew by themselves; "
-            "make them with sim.vectorize(..., autoreset=False)"
-        )
-    for name in vec.groups:
-        if name in _RESERVED:
-            raise ValueError(
-                f"TorchRL needs the name {name!r} for itself, give the agents another group"
-            )
-
-
 def _mask_spec(masks: Any, lead: tuple[int, ...]) -> Any:
     if isinstance(masks, dict):
-        return Composite({key: _mask_spec(one, lead) for key, one in masks.items()}, shape=lead)
+        return data.Composite(
+            {key: _mask_spec(one, lead) for key, one in masks.items()}, shape=lead
+        )
     return flags(masks.shape)
+
+
+def flags(shape: tuple[int, ...]) -> Any:
+    """Return the spec of bools."""
+    return data.Categorical(n=2, shape=torch.Size(shape), dtype=torch.bool)
+
+
+def observation_spec(space: Any, lead: tuple[int, ...]) -> Any:
+    """Return the spec of observations ``[*lead, *shape]``, nested as the space, of the same dtypes.
+
+    Raises:
+        TypeError: A space in it is of a kind that has no spec.
+    """
+    if isinstance(space, spaces.Dict):
+        return _nested(space, lead, observation_spec)
+    if isinstance(space, spaces.Discrete) and space.start == 0:
+        return data.Categorical(n=int(space.n), shape=torch.Size(lead), dtype=_dtype(space.dtype))
+    return _bounded(space, lead)
+
+
+def action_spec(space: Any, lead: tuple[int, ...], one_hot: bool) -> Any:
+    """Return the spec of actions ``[*lead, ...]``, nested as the space.
+
+    Choices count from 0 whatever the space counts from, or are one-hot.
+
+    Raises:
+        TypeError: A space in it is of a kind that has no spec.
+    """
+    if isinstance(space, spaces.Dict):
+        return _nested(space, lead, lambda part, lead: action_spec(part, lead, one_hot))
+    if isinstance(space, spaces.Discrete):
+        count = int(space.n)
+        if one_hot:
+            return data.OneHot(n=count, shape=torch.Size((*lead, count)))
+        return data.Categorical(n=count, shape=torch.Size(lead))
+    if isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1:
+        counts = space.nvec.tolist()
+        if one_hot:
+            return data.MultiOneHot(counts, shape=torch.Size((*lead, sum(counts))))
+        return data.MultiCategorical(counts, shape=torch.Size((*lead, len(counts))))
+    return _bounded(space, lead)
+
+
+def actions_of(space: Any, spec: Any, actions: Any) -> Any:
+    """Return tensors of actions as arrays of points of the space, nested as it is.
+
+    What is missing is left out; the simulation refuses it.
+    """
+    if isinstance(space, spaces.Dict):
+        given = dict(actions.items())
+        return {
+            key: actions_of(part, spec[key], given[key])
+            for key, part in space.items()
+            if key in given
+        }
+    if isinstance(spec, data.OneHot | data.MultiOneHot):
+        actions = spec.to_categorical(actions, safe=False)
+    array = actions.numpy(force=True)
+    start = getattr(space, "start", 0)
+    return array + start if np.any(start) else array
+
+
+def _nested(space: spaces.Dict, lead: tuple[int, ...], make: Any) -> Any:
+    return data.Composite(
+        {key: make(part, lead) for key, part in space.items()}, shape=torch.Size(lead)
+    )
+
+
+def _bounded(space: Any, lead: tuple[int, ...]) -> Any:
+    if isinstance(space, spaces.Tuple):
+        raise TypeError(f"TorchRL has no spec for {space!r:.120}; flatten or ravel it")
+    (leaf,) = SpaceLayout(space).leaves
+    shape, dtype = torch.Size((*lead, *leaf.shape)), _dtype(space.dtype)
+    low, high = (
+        torch.as_tensor(side.reshape(leaf.shape), dtype=dtype).expand(shape)
+        for side in (leaf.low, leaf.high)
+    )
+    return data.Bounded(low=low, high=high, shape=shape, dtype=dtype)
+
+
+def _dtype(dtype: Any) -> Any:
+    return torch.from_numpy(np.empty(0, dtype)).dtype

@@ -9,19 +9,21 @@ and the network is built from the settings that are plain JSON or name a known c
 import importlib
 import io
 import json
+import math
 import re
 import warnings
 import zipfile
-from contextlib import nullcontext
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.external.checkpoints.described import DescribedSpace
-from abmarl.external.checkpoints.policy import Brain
+from abmarl.archive import check_entries, read_entry
+from abmarl.external.checkpoints.policy import CheckpointModel
+from abmarl.external.checkpoints.spaces import SpaceDescription
 from abmarl.extras import load
-from abmarl.rollout.entries import check_entries, read_entry
 
 _USER = "load_policy"
 # Module of the policy's class, as stored -> where its classes have the names that users write.
@@ -52,15 +54,15 @@ class NeedsTrust(ValueError):
     """A checkpoint cannot be read without executing code of it."""
 
 
-class SB3Brain(Brain):
-    """Chooses by the policy of a checkpoint.
+class SB3Model(CheckpointModel):
+    """The policy of a checkpoint.
 
     Args:
         path: The file.
         trust: Whether its pickles may be loaded.
 
     Raises:
-        NeedsTrust: It needs them, and they may not.
+        NeedsTrust: It needs them, and they must not.
         ValueError: It is damaged.
         ImportError: Stable-Baselines3 is missing.
     """
@@ -95,14 +97,13 @@ class SB3Brain(Brain):
         Raises:
             ValueError: The weights are not those of such a network.
         """
-        from abmarl.external.checkpoints.room import RoomOfWeights
-
-        made = self._policy_class(observation_space)
+        policy_class = self._policy_class(observation_space)
         try:
-            with RoomOfWeights(self._weights) if self._class is None else nullcontext():
-                policy = made(observation_space, action_space, _no_learning, **self._settings)
+            if self._class is None:
+                _check_sizes(self._settings, self._weights)
+            policy = policy_class(observation_space, action_space, _no_learning, **self._settings)
             policy.load_state_dict(self._weights)
-        except (RuntimeError, TypeError, AssertionError) as error:
+        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
             raise ValueError(
                 f"its weights do not fit a network for {observation_space!r:.120} and "
@@ -118,7 +119,7 @@ class SB3Brain(Brain):
         deterministic: bool,
         rng: np.random.Generator,
     ) -> np.ndarray:
-        """What the network says; DQN always says what is best."""
+        """Return the actions of the network; for DQN always the best."""
         import torch
 
         more = {"action_masks": masks} if self.wants_masks else {}
@@ -140,17 +141,17 @@ class SB3Brain(Brain):
 
 
 def _homes(kind: type) -> list[str]:
-    """The modules of a class and of those that it is derived from."""
+    """Return the modules of a class and of its bases."""
     return [one.__module__ for one in kind.__mro__]
 
 
 def _no_learning(progress: float) -> float:
-    """A learning rate for the optimizer that comes with every policy and is not used."""
+    """Return the learning rate of the optimizer that every policy has, which is not used here."""
     return 0.0
 
 
 def _contents(path: str, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings and weights."""
+    """Return settings and weights."""
     import torch
 
     with zipfile.ZipFile(path) as archive:
@@ -174,7 +175,7 @@ def _refuse_packed(raw: bytes) -> None:
     """Refuse weights that unpack to more than the file has, which torch does not write.
 
     Raises:
-        ValueError: They are such.
+        ValueError: They are packed.
     """
     if raw.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -182,8 +183,43 @@ def _refuse_packed(raw: bytes) -> None:
                 raise ValueError("its weights are packed")
 
 
+def _check_sizes(settings: dict[str, Any], weights: dict[str, Any]) -> None:
+    """Refuse settings that ask for more or larger layers than there are weights for.
+
+    A few bytes of settings could ask for layers that fill the memory or take hours to initialise.
+
+    Raises:
+        ValueError: They do.
+    """
+    import torch
+
+    tensors = [one for one in weights.values() if isinstance(one, torch.Tensor)]
+    # By their memory: the shape of a tensor may repeat a single number.
+    stored = {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors}
+    most = sum(storage.nbytes() for storage in stored.values())
+    sizes = list(_sizes(settings))
+    # Layers of a list follow one another; bytes are at least as many as entries.
+    largest = max((math.prod(pair) for one in sizes for pair in pairwise([1, *one])), default=0)
+    if largest > most or sum(map(len, sizes)) > 2 * len(tensors) + 16:
+        raise ValueError("its settings ask for more or larger layers than it has")
+
+
+def _sizes(settings: Any) -> Iterator[list[int]]:
+    """Yield the numbers of nested settings, those of a list together."""
+    if isinstance(settings, dict):
+        for value in settings.values():
+            yield from _sizes(value)
+    elif isinstance(settings, list):
+        yield [abs(one) for one in settings if isinstance(one, int)]
+        for value in settings:
+            if not isinstance(value, int):
+                yield from _sizes(value)
+    elif isinstance(settings, int):
+        yield [abs(settings)]
+
+
 def _unpickled(path: str, data: dict[str, Any]) -> dict[str, Any]:
-    """The same with the objects that make a policy, which executes code of the file."""
+    """Return the data with the objects of a policy unpickled, which executes code of the file."""
     from stable_baselines3.common.save_util import json_to_data
 
     wanted = {key: data.pop(key) for key in _OBJECTS if key in data}
@@ -196,17 +232,17 @@ def _unpickled(path: str, data: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{path} cannot be restored: {reason:.160}") from error
 
 
-def _described(space: Any) -> DescribedSpace:
+def _described(space: Any) -> SpaceDescription:
     if isinstance(space, spaces.Space):
-        return DescribedSpace.of(space)
-    return DescribedSpace.read(space)
+        return SpaceDescription.of(space)
+    return SpaceDescription.read(space)
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a policy that were plain JSON, and the known classes among them.
+    """Return the settings of a policy that were plain JSON, and the known classes among them.
 
-    Where one of them is no JSON, the printed form of each such value stands for it; those that
-    name a class are known by that, others cannot be told apart from text.
+    A value that is not JSON is stored in its printed form; those that name a class are recognised
+    by it, others cannot be told apart from text.
     """
     printed = ":serialized:" in given
     found = {}

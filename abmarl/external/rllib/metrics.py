@@ -12,17 +12,17 @@ from abmarl.rollout.episodes import team_names, teams_of
 SURVIVORS, WIN_RATE = "survivors", "win_rate"
 
 
-class Scores:
-    """Counts what agents do and logs the episodes that ended.
+class SampleMetrics:
+    """Counts steps of worlds and agents, and logs the episodes that ended.
 
     Beside RLlib's names there are, per episode, ``survivors/<team>`` and ``win_rate/<team>``: how
     many learning agents of the team were active at the end, and 1 where no other team had any.
 
     Args:
-        metrics: the env runner's ``MetricsLogger``.
-        vec: the vectorised simulation.
+        metrics: The env runner's ``MetricsLogger``.
+        vec: The vectorised simulation.
         policy_of: ``{agent id: policy id}``.
-        config: the env runner's config.
+        config: The env runner's config.
     """
 
     def __init__(self, metrics: Any, vec: Any, policy_of: dict[str, str], config: Any) -> None:
@@ -43,7 +43,7 @@ class Scores:
         self._began = np.full(vec.num_envs, time.perf_counter())
 
     def begin(self) -> None:
-        """Note that all worlds start anew, after the reset."""
+        """Start to count in all worlds, after their reset."""
         for counts in self.agent_t.values():
             counts[:] = 0
         self._began[:] = time.perf_counter()
@@ -115,7 +115,7 @@ class Scores:
     def log_episodes(self) -> None:
         """Log the means over the last episodes that ended since the last time.
 
-        RLlib's logger would reduce them to these means at once. In evaluation all episodes count,
+        RLlib's logger would reduce them to these means anyway. In evaluation all episodes count,
         because those that end first are the short ones.
         """
         if not self._ended:

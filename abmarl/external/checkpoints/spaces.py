@@ -1,17 +1,24 @@
-"""Spaces as text: what a checkpoint says of its spaces, compared with those of a group.
+"""The spaces of checkpoints, compared with those of groups.
 
 Stable-Baselines3 stores spaces as pickles, which can execute code, with their attributes printed
 beside them. The printed attributes are enough to tell whether a space is the same.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-# What tells spaces of a kind apart. Dtypes are left out: networks work on floats in any case.
+from abmarl.sim.conversion import (
+    Conversion,
+    FlattenConversion,
+    MultiDiscreteConversion,
+    RavelConversion,
+)
+
+# The attributes in which spaces of a kind differ. Dtypes are left out: networks work on floats.
 ATTRIBUTES = {
     "Box": ("_shape", "low", "high"),
     "Discrete": ("n", "start"),
@@ -22,12 +29,12 @@ ATTRIBUTES = {
 }
 _DTYPE = re.compile(r", (?:dtype=)?(?:(?:u?int|float)\d+|bool)(?=\))")
 _TOKEN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf|\.\.\.|\w+|[^\s\w]", re.I)
-# Brackets of arrays and where lines break say nothing that the shape does not.
+# Brackets and line breaks of arrays add nothing to the shape.
 _LAYOUT = frozenset("[](),")
 
 
-class DescribedSpace:
-    """What is known of a space.
+class SpaceDescription:
+    """The attributes of a space by which it is compared with others.
 
     Args:
         kind: Name of its class.
@@ -41,7 +48,7 @@ class DescribedSpace:
         self.tokens = {name: _tokens(value) for name, value in attributes.items()}
 
     @classmethod
-    def of(cls, space: spaces.Space) -> "DescribedSpace":
+    def of(cls, space: spaces.Space) -> "SpaceDescription":
         """Describe a space."""
         kind = type(space).__name__
         with np.printoptions(threshold=1000, edgeitems=3, precision=8, floatmode="maxprec"):
@@ -49,11 +56,11 @@ class DescribedSpace:
         return cls(kind, found, f"{space!r:.200}")
 
     @classmethod
-    def read(cls, entry: Mapping[str, Any]) -> "DescribedSpace":
+    def read(cls, entry: Mapping[str, Any]) -> "SpaceDescription":
         """Describe the space that Stable-Baselines3 wrote as JSON.
 
         Raises:
-            ValueError: It is none.
+            ValueError: It is not a description of a space.
         """
         if not isinstance(entry, Mapping):
             raise ValueError(f"not a space that is known: {entry!r:.80}")
@@ -62,14 +69,14 @@ class DescribedSpace:
         if kind not in ATTRIBUTES or not all(name in entry for name in ATTRIBUTES[kind]):
             raise ValueError(f"not a space that is known: {entry.get(':type:')!r:.80}")
         attributes = {name: str(entry[name]) for name in ATTRIBUTES[kind]}
-        return cls(kind, attributes, _shown(kind, attributes, entry))
+        return cls(kind, attributes, _text_of(kind, attributes, entry))
 
     def matches(self, space: spaces.Space) -> bool:
-        """Whether points of a space are points of this one, whatever their dtype.
+        """Return whether points of a space are points of this one, whatever their dtype.
 
         A `Box` without any bounds, as RLlib makes them of other spaces, takes all of its shape.
         """
-        other = DescribedSpace.of(space)
+        other = SpaceDescription.of(space)
         if self.kind != other.kind:
             return False
         if self._is_unbounded():
@@ -86,8 +93,40 @@ class DescribedSpace:
         return self.text
 
 
-def _shown(kind: str, attributes: Mapping[str, str], entry: Mapping[str, Any]) -> str:
-    """About as gymnasium prints the space."""
+# How points of a group become points of a checkpoint, in the order in which it is tried: flattened,
+# flattened with one number for each Discrete, ravelled, one number for each entry.
+CONVERSIONS: tuple[Callable[[spaces.Space, str], Conversion], ...] = (
+    FlattenConversion,
+    lambda space, name: FlattenConversion(space, name, one_hot=False),
+    RavelConversion,
+    MultiDiscreteConversion,
+)
+
+
+def fit(space: spaces.Space, wanted: SpaceDescription) -> tuple[bool, Conversion | None]:
+    """Find a conversion of points of one space to points of another.
+
+    Args:
+        space: The space of a group.
+        wanted: That of the checkpoint.
+
+    Returns:
+        Whether there is a way, and the conversion, None where points stay as they are.
+    """
+    if wanted.matches(space):
+        return True, None
+    for make in CONVERSIONS:
+        try:
+            conversion = make(space, "space")
+        except (TypeError, ValueError):
+            continue  # not possible for this space
+        if wanted.matches(conversion.target):
+            return True, conversion
+    return False, None
+
+
+def _text_of(kind: str, attributes: Mapping[str, str], entry: Mapping[str, Any]) -> str:
+    """Return about what gymnasium prints for the space."""
     if kind != "Box":
         return f"{kind}({next(iter(attributes.values()))})"[:200]
     bounds = (entry.get(f"{name}_repr", attributes[name]) for name in ("low", "high"))
@@ -97,7 +136,7 @@ def _shown(kind: str, attributes: Mapping[str, str], entry: Mapping[str, Any]) -
 
 
 def _tokens(text: str) -> list:
-    """Words and numbers of a printed attribute; 1, 1. and 1.0 are the same number."""
+    """Return the words and numbers of a printed attribute; 1, 1. and 1.0 are the same number."""
     found = _TOKEN.findall(_DTYPE.sub("", text.replace("[]", "()")))
     return [_number(token) for token in found if token not in _LAYOUT]
 
