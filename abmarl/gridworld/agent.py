@@ -3,7 +3,7 @@
 import copy
 import difflib
 import warnings
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,15 +66,15 @@ class GridWorldAgent(PrincipleAgent):
 
     def __init__(
         self,
-        initial_position=None,
-        blocking=False,
-        encoding=None,
-        initial_health=None,
-        group=None,
-        render_shape="o",
-        render_color="gray",
-        render_size=200,
-        **kwargs,
+        initial_position: Any = None,
+        blocking: bool = False,
+        encoding: int | None = None,
+        initial_health: float | None = None,
+        group: str | None = None,
+        render_shape: str = "o",
+        render_color: str = "gray",
+        render_size: float = 200,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         if encoding is not None:
@@ -90,7 +90,7 @@ class GridWorldAgent(PrincipleAgent):
         self.render_size = render_size
 
     @property
-    def initial_position(self):
+    def initial_position(self) -> np.ndarray | None:
         """Row and column at the start of every episode, or None.
 
         The array is read-only: give the agent another one, ``agent.initial_position = (0, 3)``.
@@ -101,7 +101,7 @@ class GridWorldAgent(PrincipleAgent):
         return value
 
     @initial_position.setter
-    def initial_position(self, value):
+    def initial_position(self, value: Any) -> None:
         if value is not None:
             given, value = value, np.asarray(value)
             if value.shape != (2,) or value.dtype.kind not in "iuf" or (value % 1 != 0).any():
@@ -114,14 +114,14 @@ class GridWorldAgent(PrincipleAgent):
         self.__dict__["initial_position"] = value
 
     @property
-    def position(self):
+    def position(self) -> np.ndarray | None:
         """int array (row, column): where the agent is, or was last; None before the first reset."""
         if self._store is None:
             return self.__dict__.get("position")
         return self._store.position_of(self._slot)
 
     @position.setter
-    def position(self, value):
+    def position(self, value: Any) -> None:
         if value is not None:
             value = np.asarray(value)
             if value.shape != (2,) or value.dtype.kind not in "iu":
@@ -141,7 +141,7 @@ class GridWorldAgent(PrincipleAgent):
         return self._store.active.item(self._slot)
 
     @active.setter
-    def active(self, value):
+    def active(self, value: Any) -> None:
         value = truth("active", value)
         if self._store is None:
             self.__dict__["active"] = value
@@ -156,7 +156,7 @@ class GridWorldAgent(PrincipleAgent):
         return self._store.health.item(self._slot)
 
     @health.setter
-    def health(self, value):
+    def health(self, value: Any) -> None:
         value = number(-np.inf, np.inf)("health", value)
         value = min(max(value, 0.0), 1.0)
         if self._store is None:
@@ -165,8 +165,8 @@ class GridWorldAgent(PrincipleAgent):
             self._store.health[0, self._slot] = value
         self.active = value > 0.0
 
-    def unbound_copy(self):
-        """The same agent outside of any simulation, with nothing of a built simulation on it."""
+    def unbound_copy(self) -> "GridWorldAgent":
+        """Return a copy outside of any simulation, with nothing of a built simulation on it."""
         twin = copy.copy(self)
         twin.__dict__.update(self._kept())
         for name in ("_store", "_slot", "position"):
@@ -178,8 +178,8 @@ class GridWorldAgent(PrincipleAgent):
                 setattr(twin, name, dict(given.get(name, {})))
         return twin
 
-    def check_ignored(self):
-        """Warns of an argument that no class took and that looks like a misspelt parameter."""
+    def check_ignored(self) -> None:
+        """Warn of an argument that no class took and that looks like a misspelt parameter."""
         known = [*declared(type(self), Trait), *_PLAIN]
         for name in self._ignored:
             near = difflib.get_close_matches(name, known, 1, 0.8)
@@ -189,8 +189,8 @@ class GridWorldAgent(PrincipleAgent):
                     stacklevel=2,
                 )
 
-    def remember_given(self):
-        """Keeps what the user gave where a simulation is going to put something in its place.
+    def remember_given(self) -> None:
+        """Keep what the user gave where a simulation is going to put something in its place.
 
         These are spaces, to which components add their channels, and ranges like "FULL", which
         become numbers.
@@ -202,19 +202,19 @@ class GridWorldAgent(PrincipleAgent):
         if given:
             self._given = given
 
-    def release(self):
-        """Takes the agent out of its store; it keeps its values as plain attributes."""
+    def release(self) -> None:
+        """Take the agent out of its store; it keeps its values as plain attributes."""
         values = {**self._kept(), "position": self.position}
         del self._store, self._slot
         self.__dict__.update(values)
 
     def _kept(self) -> dict:
-        """What the store holds for the agent, by name."""
+        """Return what the store holds for the agent, by name."""
         names = (*declared(type(self), Trait), *declared(type(self), Field), "health", "active")
         return {name: copy.copy(getattr(self, name)) for name in names}
 
     def _compared(self) -> dict:
-        """What makes two agents equal: every attribute, wherever it is kept."""
+        """Return what makes two agents equal: every attribute, wherever it is kept."""
         found = super()._compared()
         for name in ("_store", "_slot", "_given"):
             found.pop(name, None)
@@ -240,7 +240,7 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
 
     view_range = Trait(integer(0, "FULL", bits=16))
 
-    def __init__(self, view_range=None, **kwargs):
+    def __init__(self, view_range: int | str | None = None, **kwargs: Any):
         super().__init__(**_with_channels(kwargs, "observation"))
         if view_range is not None:
             self.view_range = view_range
@@ -257,7 +257,7 @@ class MovingAgent(ActingAgent, GridWorldAgent):
 
     move_range = Trait(integer(0, "FULL"))
 
-    def __init__(self, move_range=None, **kwargs):
+    def __init__(self, move_range: int | str | None = None, **kwargs: Any):
         super().__init__(**_with_channels(kwargs, "action"))
         if move_range is not None:
             self.move_range = move_range
@@ -286,11 +286,11 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
 
     def __init__(
         self,
-        attack_range=None,
-        attack_strength=None,
-        attack_accuracy=None,
-        simultaneous_attacks=1,
-        **kwargs,
+        attack_range: int | str | None = None,
+        attack_strength: float | None = None,
+        attack_accuracy: float | None = None,
+        simultaneous_attacks: int = 1,
+        **kwargs: Any,
     ):
         super().__init__(**_with_channels(kwargs, "action"))
         if attack_range is not None:
@@ -322,7 +322,7 @@ class AmmoAgent(GridWorldAgent):
     initial_ammo = Trait(integer())
     ammo = Field(np.int32, check=_no_less_than_0)
 
-    def __init__(self, initial_ammo=None, **kwargs):
+    def __init__(self, initial_ammo: int | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         if initial_ammo is not None:
             self.initial_ammo = initial_ammo
@@ -353,7 +353,7 @@ class OrientationAgent(GridWorldAgent):
     initial_orientation = Trait(_direction_or_none)
     orientation = Field(np.int8, check=_direction)
 
-    def __init__(self, initial_orientation=None, **kwargs):
+    def __init__(self, initial_orientation: int | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         self.initial_orientation = initial_orientation
 
@@ -365,17 +365,17 @@ class TeamAgent(GridWorldAgent):
         team: An int >= 1; None: the team is the encoding, as for agents of other classes.
     """
 
-    def __init__(self, team=None, **kwargs):
+    def __init__(self, team: int | None = None, **kwargs: Any):
         super().__init__(**kwargs)
         self.initial_team = team
 
     @property
-    def initial_team(self):
+    def initial_team(self) -> int | None:
         """The team at the start of every episode; None: that of the encoding."""
         return self.__dict__["initial_team"]
 
     @initial_team.setter
-    def initial_team(self, value):
+    def initial_team(self, value: Any) -> None:
         value = None if value is None else integer(1)("team", value)
         if self._store is not None:
             self._store.set_initial_team(self._slot, value)
@@ -390,7 +390,7 @@ class TeamAgent(GridWorldAgent):
         return self._store.array("team").item(self._slot)
 
     @team.setter
-    def team(self, value):
+    def team(self, value: Any) -> None:
         value = integer(1)("team", value)
         if self._store is None or not self._store.has("team"):
             self.initial_team = value

@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import os
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from abmarl.gridworld.map import Map, Placed, write_map
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.saving import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import parse_seed
+from abmarl.gridworld.store import Store
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
 
@@ -29,7 +32,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         grid: The grid; ``build_sim`` makes it.
     """
 
-    def __init__(self, agents=None, grid=None, **kwargs):
+    def __init__(self, agents: dict | None = None, grid: Grid | None = None, **kwargs: Any):
         if agents is not None:
             self.agents = agents
         if grid is not None:
@@ -65,13 +68,13 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return grid
 
     @grid.setter
-    def grid(self, grid):
+    def grid(self, grid: Grid) -> None:
         if not isinstance(grid, Grid):
             raise TypeError(f"grid must be a Grid, got {grid!r}.")
         self.__dict__["grid"] = grid
 
     @property
-    def store(self):
+    def store(self) -> Store:
         """The arrays of the simulation."""
         grid = self.grid
         return grid.store if grid.store is not None else grid.bind(self.agents)
@@ -81,8 +84,8 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         """The agents sorted into groups of equal ones, by name."""
         return self.grid.groups
 
-    def finalize(self):
-        """Makes agents and spaces ready for use. Agents that are alike share their spaces."""
+    def finalize(self) -> None:
+        """Make agents and spaces ready for use. Agents that are alike share their spaces."""
         if self.grid.replica:
             self._finalized = True
             return
@@ -103,8 +106,8 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         super().finalize()
         self._finalized = True
 
-    def random_order(self, agent_ids) -> list:
-        """The agents in a fresh random order, drawn from the stream of the world.
+    def random_order(self, agent_ids: Any) -> list:
+        """Return the agents in a fresh random order, drawn from the stream of the world.
 
         Those that are not active come last: they do not act, and nothing is drawn for them.
         """
@@ -118,20 +121,27 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
 
     _before_order = None
 
-    def undo_random_order(self):
-        """Puts the stream of the world back to where it was before the last random order."""
+    def undo_random_order(self) -> None:
+        """Put the stream of the world back to where it was before the last random order."""
         if self._before_order is not None:
             self.store.streams[0] = self._before_order
 
-    def get_info(self, agent_id, **kwargs) -> dict:
+    def get_info(self, agent_id: str, **kwargs: Any) -> dict:
         """Nothing more to tell about an agent."""
         return {}
 
     # --- building, and writing maps ---
 
     @classmethod
-    def build_sim(cls, rows, cols, agents=None, overlapping=None, **kwargs):
-        """Builds a simulation on a fresh grid.
+    def build_sim(
+        cls,
+        rows: int,
+        cols: int,
+        agents: dict | None = None,
+        overlapping: dict | None = None,
+        **kwargs: Any,
+    ) -> "GridWorldSimulation":
+        """Build a simulation on a fresh grid.
 
         Args:
             rows, cols: Size of the grid.
@@ -156,8 +166,10 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return sim
 
     @classmethod
-    def build_sim_from_grid(cls, grid, extra_agents=None, **kwargs):
-        """Builds a simulation of the agents on a grid, each with its cell as initial position.
+    def build_sim_from_grid(
+        cls, grid: Grid, extra_agents: dict | None = None, **kwargs: Any
+    ) -> "GridWorldSimulation":
+        """Build a simulation of the agents on a grid, each with its cell as initial position.
 
         Grid and agents stay as they are: the simulation has copies of the agents, in the order of
         their cells, row by row.
@@ -190,8 +202,10 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return cls._build_sim_of(placed, grid, extra_agents, kwargs)
 
     @classmethod
-    def build_sim_from_array(cls, array, object_registry, extra_agents=None, **kwargs):
-        """Builds a simulation from an array of characters.
+    def build_sim_from_array(
+        cls, array: Any, object_registry: dict, extra_agents: dict | None = None, **kwargs: Any
+    ) -> "GridWorldSimulation":
+        """Build a simulation from an array of characters.
 
         Args:
             array: 2-D array (or nested lists) of str, one character per cell; ``0``, ``.``, ``_``
@@ -212,8 +226,14 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return cls._build_sim_on(Map.of_array(array), object_registry, extra_agents, kwargs)
 
     @classmethod
-    def build_sim_from_file(cls, path, object_registry, extra_agents=None, **kwargs):
-        """Builds a simulation from a text file with one character per cell.
+    def build_sim_from_file(
+        cls,
+        path: str | os.PathLike,
+        object_registry: dict,
+        extra_agents: dict | None = None,
+        **kwargs: Any,
+    ) -> "GridWorldSimulation":
+        """Build a simulation from a text file with one character per cell.
 
         Args:
             path: The file, in UTF-8: a line per row, characters separated by blanks; ``0``, ``.``
@@ -273,8 +293,8 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         kwargs.setdefault("overlapping", _among(grid.overlapping, agents.values()))
         return cls.build_sim(grid.rows, grid.cols, agents=agents, **kwargs)
 
-    def to_map(self, characters=None) -> str:
-        """The present state as the text of a map, which ``build_sim_from_file`` can read.
+    def to_map(self, characters: dict | None = None) -> str:
+        """Return the present state as the text of a map, which ``build_sim_from_file`` can read.
 
         Agents that were made from a map are written as the character that they came from, several
         in a cell as the one that stands for just them. Agents that are not on the grid are left
@@ -298,15 +318,15 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
     # --- saving ---
 
     def state_dict(self) -> dict:
-        """A copy of everything that the world is, random streams included.
+        """Return a copy of everything that the world is, random streams included.
 
         Observations that were made of the present state are part of it (``obs.<channel>``).
         """
         state = {name: array.copy() for name, array in self._state_arrays().items()}
         return {"signature": self.store.signature, **state}
 
-    def load_state_dict(self, state):
-        """Goes back to what ``state_dict`` returned.
+    def load_state_dict(self, state: dict) -> None:
+        """Go back to what ``state_dict`` returned.
 
         Raises:
             ValueError: It is of a different simulation, or damaged; nothing has changed.
@@ -327,7 +347,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return arrays
 
     def _snapshot(self) -> list:
-        """The present state for ``_restore``, as bytes: three times as fast as copies."""
+        """Return the present state for ``_restore``, as bytes: three times as fast as copies."""
         return [(name, array, array.tobytes()) for name, array in self._state_arrays().items()]
 
     def _restore(self, snapshot):
@@ -339,12 +359,12 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         )
 
     def _go_back(self, saved):
-        """Loads a state that is known to be right."""
+        """Load a state that is known to be right."""
         self.store.load(saved)
         for key, observer in self.grid.observers.items():
             observer.go_back(saved.get(f"obs.{key}"))
 
-    def vectorize(self, num_envs, **kwargs):
+    def vectorize(self, num_envs: int, **kwargs: Any) -> None:
         """Many worlds at once; only for simulations that are declared or define ``step_batch``.
 
         Raises:
@@ -357,7 +377,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
 
 
 def _seeded(reset):
-    """Wraps ``reset`` so that its outermost call starts the random streams of the seed.
+    """Wrap ``reset`` so that its outermost call starts the random streams of the seed.
 
     It also begins the episode for the store, and leaves everything as before when it fails.
     """
@@ -391,7 +411,7 @@ def _seeded(reset):
 
 
 def _undone(step):
-    """Wraps ``step`` so that it leaves everything as before when it fails."""
+    """Wrap ``step`` so that it leaves everything as before when it fails."""
 
     @functools.wraps(step)
     def wrapped(self, *args, **kwargs):
@@ -411,7 +431,7 @@ def _undone(step):
 
 
 def _drop_partial_nulls(agent):
-    """A null point is one of the whole space: without one for every channel there is none."""
+    """Drop null points that lack a channel: a null point is one of the whole space."""
     for side in ("action", "observation"):
         space = getattr(agent, f"{side}_space", None)
         null = getattr(agent, f"null_{side}", None)
@@ -446,7 +466,7 @@ def _own_agents(agents):
 
 
 def _among(overlapping, agents):
-    """What a grid says of encodings that agents have; it may know of more."""
+    """Return what a grid says of encodings that agents have; it may know of more."""
     there = {getattr(agent, "encoding", None) for agent in agents}
     return {
         encoding: others & there for encoding, others in overlapping.items() if encoding in there

@@ -5,6 +5,8 @@ fields live in the store's arrays and nowhere else: the attribute reads and writ
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ class Trait:
         default: What the attribute is before anything was set.
     """
 
-    def __init__(self, check, default=None):
+    def __init__(self, check: Callable | None, default: Any = None):
         self._check = check
         self._default = default
 
@@ -57,7 +59,13 @@ class Field:
         ...     parcels = Field(np.int32)
     """
 
-    def __init__(self, dtype=np.float64, shape=(), default=0, check=None):
+    def __init__(
+        self,
+        dtype: Any = np.float64,
+        shape: tuple = (),
+        default: Any = 0,
+        check: Callable | None = None,
+    ):
         self.dtype = np.dtype(dtype)
         self.shape = tuple(shape)
         self.default = default
@@ -102,7 +110,7 @@ class Field:
 
 
 def _checked(check, agent, name, value):
-    """What a check makes of a value; its errors name the agent."""
+    """Return what a check makes of a value; its errors name the agent."""
     try:
         return check(name, value)
     except (TypeError, ValueError) as error:
@@ -110,16 +118,16 @@ def _checked(check, agent, name, value):
 
 
 @functools.cache
-def declared(agent_class, kind) -> dict:
-    """The traits or fields (``kind``) that an agent class and its bases declare, by name."""
+def declared(agent_class: type, kind: str) -> dict:
+    """Return the traits or fields (``kind``) that an agent class and its bases declare, by name."""
     found = {}
     for base in reversed(agent_class.__mro__):
         found.update({name: item for name, item in vars(base).items() if isinstance(item, kind)})
     return found
 
 
-def integer(low=None, special=None, bits=32):
-    """A check for an int of that many bits that is at least ``low``, or a ``special`` word."""
+def integer(low: int | None = None, special: str | None = None, bits: int = 32) -> Callable:
+    """Return a check for an int of so many bits, ``low`` or more, or a ``special`` word."""
 
     def check(name, value):
         if special is not None and isinstance(value, str) and value == special:
@@ -139,8 +147,8 @@ positive = integer(1, bits=64)
 """A check for a count: an int above 0."""
 
 
-def number(low: float, high: float, open_below=False, optional=False):
-    """A check for a float within [low, high], or (low, high] when ``open_below``."""
+def number(low: float, high: float, open_below: bool = False, optional: bool = False) -> Callable:
+    """Return a check for a float within [low, high], or (low, high] when ``open_below``."""
 
     def check(name, value):
         if value is None and optional:
@@ -155,8 +163,8 @@ def number(low: float, high: float, open_below=False, optional=False):
     return check
 
 
-def truth(name, value):
-    """A check for a bool."""
+def truth(name: str, value: Any) -> bool:
+    """Return a check for a bool."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}.")
     return bool(value)

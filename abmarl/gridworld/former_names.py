@@ -2,6 +2,7 @@
 
 import importlib
 import warnings
+from collections.abc import Callable
 
 # Old name: the package that the class is in, its name now, and what else has changed.
 FORMER_NAMES = {
@@ -28,7 +29,7 @@ _ROOT = __name__.rpartition(".")[0]
 
 
 def present_name(name: str, stacklevel: int = 2) -> str:
-    """What a class is called now; warns when that is something else.
+    """Return what a class is called now; warns when that is something else.
 
     Args:
         name: A name, old or not.
@@ -42,8 +43,8 @@ def present_name(name: str, stacklevel: int = 2) -> str:
     return present
 
 
-def former_names_in(module: str):
-    """The ``__getattr__`` of a package that finds classes by their old names.
+def former_names_in(module: str) -> Callable:
+    """Return the ``__getattr__`` of a package that finds classes by their old names.
 
     Args:
         module: The package's ``__name__``.

@@ -2,11 +2,14 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from abmarl.gridworld.agent import GridWorldAgent
+from abmarl.gridworld.grid import Grid
 
 EMPTY = ("0", ".", "_")
 """The characters that stand for an empty cell."""
@@ -23,14 +26,14 @@ class Map:
         shape: Number of rows and of columns.
     """
 
-    def __init__(self, rows, where):
+    def __init__(self, rows: int, where: Callable):
         self.rows = rows
         self.where = where
         self.shape = len(rows), len(rows[0])
 
     @classmethod
-    def of_array(cls, array) -> "Map":
-        """The map in a 2-D array of str; an empty str is an empty cell too.
+    def of_array(cls, array: Any) -> "Map":
+        """Return the map in a 2-D array of str; an empty str is an empty cell too.
 
         Raises:
             TypeError, ValueError: It is no such array.
@@ -58,8 +61,8 @@ class Map:
         return cls(rows, lambda row, col: f"cell ({row}, {col})")
 
     @classmethod
-    def read(cls, path) -> "Map":
-        """The map in a text file (UTF-8): characters separated by blanks, a line per row.
+    def read(cls, path: str | os.PathLike) -> "Map":
+        """Return the map in a text file (UTF-8): characters separated by blanks, a line per row.
 
         Blank lines before and after it are ignored.
 
@@ -96,8 +99,8 @@ class Map:
                 )
         return cls(rows, where)
 
-    def populate(self, registry) -> list:
-        """Makes the agents, row by row.
+    def populate(self, registry: dict) -> list:
+        """Make the agents, row by row.
 
         Args:
             registry: ``{character: function of a running number that makes the agent}``, or
@@ -140,7 +143,7 @@ class Placed:
         character: What stands for them on the map; None where there is no map.
     """
 
-    def __init__(self, cell, agents, where, character=None):
+    def __init__(self, cell: Any, agents: dict, where: str, character: str | None = None):
         self.cell, self.agents, self.where, self.character = cell, agents, where, character
 
 
@@ -157,8 +160,8 @@ def _unknown(character, where, registry):
     )
 
 
-def check_registry(registry):
-    """Refuses what is not ``{character: function}``.
+def check_registry(registry: Any) -> None:
+    """Refuse what is not ``{character: function}``.
 
     Raises:
         TypeError, ValueError: It is not.
@@ -177,8 +180,8 @@ def check_registry(registry):
             )
 
 
-def check_characters(name, characters):
-    """Refuses what cannot stand for agents on a map.
+def check_characters(name: str, characters: dict | None) -> None:
+    """Refuse what cannot stand for agents on a map.
 
     Raises:
         TypeError, ValueError: Something is no single visible character, or means an empty cell.
@@ -197,8 +200,8 @@ def check_characters(name, characters):
             )
 
 
-def write_map(grid, written, characters) -> str:
-    """The agents on a grid as the text of a map.
+def write_map(grid: Grid, written: dict, characters: dict | None) -> str:
+    """Return the agents on a grid as the text of a map.
 
     Args:
         grid: The grid.

@@ -2,6 +2,7 @@
 
 import difflib
 from functools import partial
+from typing import Any
 
 from abmarl.gridworld.actor import (
     ActorBase,
@@ -47,8 +48,8 @@ _BASES = {"state": StateBase, "actor": ActorBase, "observer": ObserverBase, "don
 registry = {kind: {} for kind in _BASES}
 
 
-def register(component) -> type:
-    """Makes a component class known by its name; usable as a class decorator.
+def register(component: Any) -> type:
+    """Make a component class known by its name; usable as a class decorator.
 
     Raises:
         TypeError: It is no component class.
@@ -67,8 +68,8 @@ def register(component) -> type:
     raise TypeError(f"A component is a subclass of {names}; got {component!r}.")
 
 
-def find_component(kind: str, component):
-    """The component class for a class or a registered name.
+def find_component(kind: str, component: Any) -> Any:
+    """Return the component class for a class or a registered name.
 
     A ``functools.partial`` of a class, which gives it parameters of its own, is returned as it is.
 
@@ -92,21 +93,21 @@ def find_component(kind: str, component):
     )
 
 
-def class_of(component):
-    """The class that a component, which may be a partial, is made of."""
+def class_of(component: Any) -> Any:
+    """Return the class that a component, which may be a partial, is made of."""
     return component.func if isinstance(component, partial) else component
 
 
-def layers_of(component) -> list:
-    """A component and what it is given to wrap, as classes or partials."""
+def layers_of(component: Any) -> list:
+    """Return a component and what it is given to wrap, as classes or partials."""
     found = [component]
     for inner in component.args if isinstance(component, partial) else ():
         found += layers_of(find_component("actor", inner))
     return found
 
 
-def make_component(component, parameters):
-    """Makes a component; what a partial says for itself goes before ``parameters``."""
+def make_component(component: Any, parameters: dict) -> Any:
+    """Make a component; what a partial says for itself goes before ``parameters``."""
     own = component.keywords if isinstance(component, partial) else {}
     return component(**{name: value for name, value in parameters.items() if name not in own})
 

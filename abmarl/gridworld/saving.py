@@ -6,9 +6,11 @@ so a damaged state must not get past this file.
 
 import numpy as np
 
+from abmarl.gridworld.store import Store
 
-def without_signature(saved, store) -> dict:
-    """The arrays of a saved state.
+
+def without_signature(saved: dict, store: Store) -> dict:
+    """Return the arrays of a saved state.
 
     Raises:
         ValueError: It is of another simulation.
@@ -21,8 +23,8 @@ def without_signature(saved, store) -> dict:
     return {name: array for name, array in saved.items() if name != "signature"}
 
 
-def check_arrays(arrays: dict, saved: dict):
-    """Refuses saved arrays whose names, shapes and dtypes are not those of ``arrays``.
+def check_arrays(arrays: dict, saved: dict) -> None:
+    """Refuse saved arrays whose names, shapes and dtypes are not those of ``arrays``.
 
     Raises:
         ValueError: They do not match.
@@ -38,8 +40,8 @@ def check_arrays(arrays: dict, saved: dict):
             )
 
 
-def check_worlds(store, saved: dict):
-    """Refuses saved arrays of a store that kernels could not work on.
+def check_worlds(store: Store, saved: dict) -> None:
+    """Refuse saved arrays of a store that kernels could not work on.
 
     Agents must be in cells of the grid or nowhere, the lists of the cells must hold every agent
     once at most and where it is, ``top`` must show them, and random streams must not be all 0.
@@ -64,7 +66,7 @@ def check_worlds(store, saved: dict):
 
 
 def _check_lists(cell, first, next_):
-    """Walks through the lists of all cells at once."""
+    """Walk through the lists of all cells at once."""
     b, p = np.nonzero(first >= 0)
     i = first[b, p]
     listed = np.zeros(cell.shape, bool)
@@ -79,7 +81,7 @@ def _check_lists(cell, first, next_):
 
 
 def _refuse_first(wrong, name, array):
-    """Names the first entry of [B, ...] that is wrong."""
+    """Name the first entry of [B, ...] that is wrong."""
     if wrong.any():
         b, k = np.argwhere(wrong)[0]
         raise ValueError(

@@ -1,14 +1,16 @@
 """Seeds: from a number that a user gives to the random streams of a world."""
 
+from typing import Any
+
 import numpy as np
 
 
 def fresh_seed() -> int:
-    """A seed from the system's entropy."""
+    """Return a seed from the system's entropy."""
     return int(np.random.SeedSequence().entropy % 2**63)
 
 
-def parse_seed(seed) -> tuple:
+def parse_seed(seed: int | tuple | None) -> tuple:
     """``seed`` as (seed, world): an int s stands for (s, 0).
 
     Raises:
@@ -24,19 +26,19 @@ def parse_seed(seed) -> tuple:
 
 
 def world_streams(seed: int, world: int) -> np.ndarray:
-    """uint64 [3, 4]: the states of the three random streams of one world of a seed."""
+    """Return uint64 [3, 4]: the states of the three random streams of one world of a seed."""
     sequence = np.random.SeedSequence(seed, spawn_key=(world,))
     return sequence.generate_state(12, np.uint64).reshape(3, 4)
 
 
 def seed_words(seed: int) -> np.ndarray:
-    """uint64: a seed of any size as an array, the lowest word first."""
+    """Return uint64: a seed of any size as an array, the lowest word first."""
     size = max(1, -(-seed.bit_length() // 64))
     return np.frombuffer(seed.to_bytes(8 * size, "little"), "<u8").astype(np.uint64)
 
 
-def seed_of(words) -> int:
-    """The seed that ``seed_words`` made an array of.
+def seed_of(words: Any) -> int:
+    """Return the seed that ``seed_words`` made an array of.
 
     Raises:
         ValueError: It is no such array.
@@ -47,8 +49,8 @@ def seed_of(words) -> int:
     return int.from_bytes(words.astype("<u8").tobytes(), "little")
 
 
-def seed_of_worlds(seed) -> int:
-    """The seed of the worlds of a vectorised simulation, as given or, for None, a fresh one.
+def seed_of_worlds(seed: int | tuple | None) -> int:
+    """Return the seed of the worlds of a vectorised simulation, as given or, for None, a fresh one.
 
     Raises:
         TypeError, ValueError: It is not an int >= 0.

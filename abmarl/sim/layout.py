@@ -225,12 +225,12 @@ class SpaceLayout:
         ):
             return spaces.MultiDiscrete(self.high - self.low + 1, start=self.low)
         if isinstance(space, spaces.Discrete):
-            return spaces.Discrete(int(space.n), start=int(space.start), dtype=self.narrow)
+            return spaces.Discrete(int(space.n), start=int(space.start), dtype=self.narrow.type)
         if isinstance(space, spaces.Box | spaces.Dict):
             low, high = (
                 side.reshape(self.shape).astype(self.narrow) for side in (self.low, self.high)
             )
-            return spaces.Box(low, high, self.shape, self.narrow)
+            return spaces.Box(low, high, self.shape, self.narrow.type)
         return space
 
     # --- single points ---

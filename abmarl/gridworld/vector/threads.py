@@ -14,8 +14,8 @@ from abmarl.kernels.handoff import DONE, ROW, WANTED, finish, lead, serve, take
 NO_CALLS = np.zeros((0, 2), np.int64)
 
 
-def thread_count(num_threads, num_envs: int) -> int:
-    """How many threads to use: as given, else ``ABMARL_NUM_THREADS``, else one.
+def thread_count(num_threads: int | None, num_envs: int) -> int:
+    """Return how many threads to use: as given, else ``ABMARL_NUM_THREADS``, else one.
 
     Raises:
         ValueError: It is not an int >= 1.
@@ -44,7 +44,7 @@ class Crew:
         programs: One ``Program`` per shard.
     """
 
-    def __init__(self, programs):
+    def __init__(self, programs: list):
         self._programs = programs
         self._native = all(program.native for program in programs)
         # Programs with parts in Python are not in the tables, and are run from there.
@@ -54,8 +54,8 @@ class Crew:
         self._owner = None
         self._number = 0
 
-    def run(self):
-        """Runs all programs and waits for every one of them; raises the first error."""
+    def run(self) -> None:
+        """Run all programs, wait for every one of them, and raise the first error."""
         if len(self._programs) == 1 or not JIT:
             for program in self._programs:
                 program()
@@ -80,7 +80,7 @@ class Crew:
             raise error
 
     def _run_own(self):
-        """The own program, where it has parts in Python, and those that no helper has taken."""
+        """Run the own program, where it has parts in Python, and those no helper has taken."""
         error = None
         for row, program in enumerate(self._programs, -1):
             if row >= 0 and not take(self._mail, row, self._number):
@@ -154,7 +154,7 @@ class _Helper:
             self.asleep = False
 
     def ring(self):
-        """Wakes the thread up, now or as soon as it falls asleep."""
+        """Wake the thread up, now or as soon as it falls asleep."""
         with contextlib.suppress(RuntimeError):  # it has been rung for already
             self._bell.release()
 

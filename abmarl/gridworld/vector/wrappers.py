@@ -3,9 +3,11 @@
 import dataclasses
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Dict, MultiBinary
+from gymnasium.spaces import Dict, MultiBinary, Space
 
 from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
@@ -20,8 +22,14 @@ from abmarl.sim.wrappers.super_agent_wrapper import MASK, check_covers
 class VectorBase(Renderable):
     """What every vectorised simulation can be wrapped in, and how it is shown."""
 
-    def flatten(self, actions=True, observations=True, one_hot=True, groups=None):
-        """The same worlds with flat arrays.
+    def flatten(
+        self,
+        actions: Any = True,
+        observations: bool = True,
+        one_hot: bool = True,
+        groups: Any = None,
+    ) -> "ConvertedSimulation":
+        """Return the same worlds with flat arrays.
 
         Args:
             actions: Whether actions are flat, ``actions[group]`` is ``(num_envs, n, width)`` then.
@@ -42,8 +50,10 @@ class VectorBase(Renderable):
 
         return ConvertedSimulation(self, convert, actions, observations, groups)
 
-    def ravel(self, actions=True, observations=True, groups=None):
-        """The same worlds with one number per action and observation.
+    def ravel(
+        self, actions: Any = True, observations: bool = True, groups: Any = None
+    ) -> "ConvertedSimulation":
+        """Return the same worlds with one number per action and observation.
 
         Args:
             actions: Whether actions are numbers, ``actions[group]`` is ``(num_envs, n)`` then.
@@ -58,8 +68,8 @@ class VectorBase(Renderable):
         """
         return ConvertedSimulation(self, RavelConversion, actions, observations, groups)
 
-    def super_agents(self, super_agent_mapping):
-        """The same worlds with super agents in the place of the agents that they cover.
+    def super_agents(self, super_agent_mapping: Mapping) -> "SuperAgentSimulation":
+        """Return the same worlds with super agents in the place of the agents that they cover.
 
         Args:
             super_agent_mapping: ``{id of the super agent: ids of the covered agents}``.
@@ -106,43 +116,43 @@ class VectorWrapper(VectorBase):
     episodes = _passed_on("episodes")
     started = _passed_on("started")
 
-    def __init__(self, vec):
+    def __init__(self, vec: VectorBase):
         self.vec = vec
         self.groups = dict(vec.groups)
 
     @property
-    def unwrapped(self):
+    def unwrapped(self) -> VectorBase:
         """The vectorised simulation within all wrappers."""
         return getattr(self.vec, "unwrapped", self.vec)
 
-    def reset(self, seed=None, worlds=None) -> tuple:
-        """Starts episodes; see ``VectorSimulation.reset``."""
+    def reset(self, seed: int | tuple | None = None, worlds: Any = None) -> tuple:
+        """Start episodes; see ``VectorSimulation.reset``."""
         obs, infos = self.vec.reset(seed=seed, worlds=worlds)
         return self._observed(obs), self._informed(infos)
 
-    def step(self, actions) -> tuple:
+    def step(self, actions: Any) -> tuple:
         """One step of every world; see ``VectorSimulation.step``."""
         obs, rewards, terminated, truncated, infos = self.vec.step(self._acted(actions))
         return self._observed(obs), rewards, terminated, truncated, self._informed(infos)
 
     def observations(self) -> dict:
-        """The present observations by group."""
+        """Return the present observations by group."""
         return self._observed(self.vec.observations())
 
     def infos(self) -> dict:
-        """What ``reset`` and ``step`` return as infos."""
+        """Return the infos that ``reset`` and ``step`` return."""
         return self._informed(self.vec.infos())
 
     def state_dict(self) -> dict:
-        """A copy of everything that the worlds are."""
+        """Return a copy of everything that the worlds are."""
         return self.vec.state_dict()
 
-    def load_state_dict(self, state):
-        """Goes back to what ``state_dict`` returned."""
+    def load_state_dict(self, state: dict) -> None:
+        """Go back to what ``state_dict`` returned."""
         self.vec.load_state_dict(state)
 
     def _observed(self, obs):
-        """Observations of the simulation wrapped as those of this one."""
+        """Return observations of the simulation wrapped as those of this one."""
         return obs
 
     def _acted(self, actions):
@@ -181,7 +191,14 @@ class ConvertedSimulation(VectorWrapper):
         TypeError, ValueError: A parameter is wrong, or a space cannot be converted.
     """
 
-    def __init__(self, vec, convert, actions=True, observations=True, groups=None):
+    def __init__(
+        self,
+        vec: VectorBase,
+        convert: Callable,
+        actions: Any = True,
+        observations: bool = True,
+        groups: Any = None,
+    ):
         super().__init__(vec)
         chosen = self._chosen_groups(groups)
         for name, value in (("actions", actions), ("observations", observations)):
@@ -205,14 +222,14 @@ class ConvertedSimulation(VectorWrapper):
         self._chosen = {name: one.layout.empty(leads[name]) for name, one in self._actions.items()}
 
     def sample_actions(self) -> dict:
-        """Random actions for all groups, uniform over what the simulation wrapped has."""
+        """Return random actions for all groups, uniform over what the simulation wrapped has."""
         found = self.vec.sample_actions()
         for name, conversion in self._actions.items():
             conversion.convert_into(found[name], self._sampled[name])
         return {**found, **self._out(self._sampled)}
 
     def action_masks(self) -> dict:
-        """Which actions would do something now.
+        """Return which actions would do something now.
 
         Where actions are ravelled, ``{group: bool array (num_envs, n, number of actions)}``: an
         action is there when it is in the masks of all its channels. Else as before, by channel:
@@ -225,12 +242,12 @@ class ConvertedSimulation(VectorWrapper):
         masks = self.vec.action_masks()
         return {name: self._joint(name, mask) for name, mask in masks.items()}
 
-    def attackable(self, group) -> set:
-        """The encodings that the agents of a group may attack."""
+    def attackable(self, group: str | None) -> set:
+        """Return the encodings that the agents of a group may attack."""
         return self.vec.attackable(group)
 
-    def attackers(self, group) -> set:
-        """The encodings of the agents that may attack those of a group."""
+    def attackers(self, group: str | None) -> set:
+        """Return the encodings of the agents that may attack those of a group."""
         return self.vec.attackers(group)
 
     def _chosen_groups(self, groups):
@@ -245,7 +262,7 @@ class ConvertedSimulation(VectorWrapper):
                 )
         return list(groups)
 
-    def _conversions(self, convert, side, chosen):
+    def _conversions(self, convert: Callable, side, chosen):
         return {
             name: convert(getattr(self.vec.groups[name], side), f"{side} of group {name!r}")
             for name in chosen
@@ -293,7 +310,7 @@ class ConvertedSimulation(VectorWrapper):
         return self._chosen[name]
 
     def _refuse_observations(self, name, obs):
-        """Refuses observations that are not in their space, unless nobody is there to observe.
+        """Refuse observations that are not in their space, unless nobody is there to observe.
 
         Worlds that have not been reset yet hold zeros, which need not be in the space.
         """
@@ -320,8 +337,8 @@ class ConvertedSimulation(VectorWrapper):
         return {name: array.copy() if self.copy else array for name, array in arrays.items()}
 
 
-def flatten_group(space, name, one_hot):
-    """How the points of a space are flattened, with the narrowest integers that hold them."""
+def flatten_group(space: Space, name: str, one_hot: bool) -> FlattenConversion:
+    """Return a conversion that flattens, with the narrowest integers that hold the points."""
     found = FlattenConversion(space, name, one_hot)
     if not found.layout.integer or not found.width:
         return found
@@ -351,7 +368,7 @@ class SuperAgentSimulation(VectorWrapper):
             name of a group with agents that nobody covers.
     """
 
-    def __init__(self, vec, super_agent_mapping):
+    def __init__(self, vec: VectorBase, super_agent_mapping: Mapping):
         if isinstance(vec, VectorWrapper):
             raise TypeError(
                 f"Super agents cover the agents of a VectorSimulation, got {type(vec).__name__}; "
@@ -394,13 +411,13 @@ class SuperAgentSimulation(VectorWrapper):
         self._was, self._last = np.ones(shape, bool), np.zeros(shape, bool)
         self._warned = False
 
-    def reset(self, seed=None, worlds=None) -> tuple:
-        """Starts episodes; see ``VectorSimulation.reset``."""
+    def reset(self, seed: int | tuple | None = None, worlds: Any = None) -> tuple:
+        """Start episodes; see ``VectorSimulation.reset``."""
         obs, infos = self.vec.reset(seed=seed, worlds=worlds)
         self._was[world_numbers(worlds, self.num_envs)] = True
         return self._observed(obs), self._informed(infos)
 
-    def step(self, actions) -> tuple:
+    def step(self, actions: Any) -> tuple:
         """One step of every world; see ``VectorSimulation.step``.
 
         Entries of covered agents that are done are ignored.
@@ -427,20 +444,20 @@ class SuperAgentSimulation(VectorWrapper):
         return self._observed(obs), *found, self._informed(infos)
 
     def sample_actions(self) -> dict:
-        """Random actions, those of the simulation wrapped."""
+        """Return random actions, those of the simulation wrapped."""
         return self._split(self.vec.sample_actions())
 
     def action_masks(self) -> dict:
-        """Which actions would do something now, ``{super: {agent: {channel: bool array}}}``."""
+        """Return which actions would do something, ``{super: {agent: {channel: array}}}``."""
         return self._split(self.vec.action_masks())
 
     def state_dict(self) -> dict:
-        """A copy of everything that the worlds are."""
+        """Return a copy of everything that the worlds are."""
         own = {"super_agents.was": self._was.copy(), "super_agents.last": self._last.copy()}
         return {**self.vec.state_dict(), **own}
 
-    def load_state_dict(self, state):
-        """Goes back to what ``state_dict`` returned, of these or the same super agents.
+    def load_state_dict(self, state: dict) -> None:
+        """Go back to what ``state_dict`` returned, of these or the same super agents.
 
         Raises:
             ValueError: It is of a different simulation; nothing has changed.
@@ -479,7 +496,7 @@ class SuperAgentSimulation(VectorWrapper):
         }
 
     def _shown(self, obs, seen, mask):
-        """Observations of the super agents; those who are not ``seen`` [B, N] show null points.
+        """Return the super agents' observations: null points for agents not ``seen`` [B, N].
 
         ``mask`` bool [B, N] is handed out.
         """
@@ -494,7 +511,7 @@ class SuperAgentSimulation(VectorWrapper):
         return self._ordered(found)
 
     def _blanked(self, part, obs, seen):
-        """Observations of a group, with null points where covered agents are not ``seen``."""
+        """Return a group's observations, null points where covered agents are not ``seen``."""
         gone = ~seen[:, part.slots]
         lacking = gone & ~part.has_null
         if lacking.any():
@@ -555,7 +572,7 @@ class SuperAgentSimulation(VectorWrapper):
         return self._ordered(found)
 
     def _by_column(self, nested):
-        """The entries of those whom nobody covers, by group."""
+        """Return the entries of those whom nobody covers, by group."""
         return {
             name: mapped(lambda array, at=columns: array[:, at], nested[name])
             for name, columns in self._rest.items()
@@ -579,8 +596,8 @@ class Member:
         """The agent's number."""
         return int(self.group.slots[self.column])
 
-    def of(self, array):
-        """The agent's entries in those of its group, a view ``[B, 1, ...]``."""
+    def of(self, array: Any) -> Any:
+        """Return the agent's entries in those of its group, a view ``[B, 1, ...]``."""
         return array[:, self.column : self.column + 1]
 
 
@@ -590,7 +607,7 @@ class Part:
     Where an agent has none, that of another one stands in its row, and ``has_null`` is False.
     """
 
-    def __init__(self, members):
+    def __init__(self, members: list):
         self.agent_ids = [member.agent_id for member in members]
         self.columns = np.array([member.column for member in members])
         self.slots = np.array([member.slot for member in members])
@@ -601,7 +618,7 @@ class Part:
             nulls = [member.null if is_given(member.null) else some for member in members]
             self.nulls = mapped(lambda *points: np.stack(points), *nulls)
 
-    def blank(self, gone):
+    def blank(self, gone: np.ndarray) -> Callable:
         """Function of an array ``[B, n, ...]`` and the null points ``[len(self.slots), ...]``.
 
         It puts the null points where covered agents are ``gone``, bool [B, len(self.slots)].
@@ -614,8 +631,8 @@ class Part:
         return put
 
 
-def parts_of(members_of) -> dict:
-    """The covered agents by the name of their group."""
+def parts_of(members_of: dict) -> dict:
+    """Return the covered agents by the name of their group."""
     found = {}
     for members in members_of.values():
         for member in members:
@@ -623,8 +640,8 @@ def parts_of(members_of) -> dict:
     return {name: Part(members) for name, members in found.items()}
 
 
-def super_group(name, members) -> Group:
-    """The group that a super agent is: one agent with the spaces of its members side by side."""
+def super_group(name: str, members: list) -> Group:
+    """Return a super agent as a group: one agent with its members' spaces side by side."""
     # An OrderedDict, because gymnasium would sort the keys of another one.
     observations = OrderedDict((one.agent_id, one.group.observation_space) for one in members)
     observations[MASK] = Dict(OrderedDict((one.agent_id, MultiBinary(1)) for one in members))
@@ -638,7 +655,7 @@ def super_group(name, members) -> Group:
     )
 
 
-def wide(nested):
+def wide(nested: Any) -> Any:
     """Arrays of the same shapes that hold every number a user may give, to be checked later."""
     return mapped(
         lambda array: np.zeros(array.shape, np.int64 if array.dtype.kind in "iu" else np.float64),
@@ -646,8 +663,8 @@ def wide(nested):
     )
 
 
-def fill(target, given, where):
-    """Copies a user's arrays into arrays of the simulation."""
+def fill(target: Any, given: Any, where: str) -> None:
+    """Copy a user's arrays into arrays of the simulation."""
     if isinstance(target, dict):
         if not isinstance(given, dict) or given.keys() != target.keys():
             raise ValueError(
