@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 
 from abmarl.resources import check_memory, readable_bytes
-from abmarl.rollout.channels import channels_of, column_dtype
 from abmarl.rollout.episodes import Episodes
+from abmarl.sim.layout import SpaceLayout
 
 # How many final observations there are is known only at the end. An episode is taken to last this
 # many steps on average when memory is checked beforehand.
@@ -116,9 +116,11 @@ def array_specs(groups: Mapping[str, Any], teams: Iterable[int]) -> list[ArraySp
             ]
         else:
             for name, group in groups.items():
-                for channel, (path, space) in channels_of(getattr(group, column.per)).items():
-                    own = {"shape": space.shape, "dtype": column_dtype(space), "path": path}
-                    found.append(_spec(column, name, channel, group=name, agents=len(group), **own))
+                for leaf in SpaceLayout(getattr(group, column.per)).leaves:
+                    own = {"shape": leaf.shape, "dtype": leaf.dtype, "path": leaf.path}
+                    found.append(
+                        _spec(column, name, leaf.name, group=name, agents=len(group), **own)
+                    )
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from abmarl.rollout.channels import POINT
+from abmarl.sim.layout import POINT
 
 WINDOW = "position_centered_encoding"
 OUT_OF_BOUNDS, MASKED, EMPTY = -1, -2, 0

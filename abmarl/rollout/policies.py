@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from abmarl.policies.policy import Policy
-from abmarl.rollout.channels import at, channels_of, lowest, picked
 from abmarl.rollout.heuristic import HeuristicPolicy
+from abmarl.sim.layout import SpaceLayout, mapped
 
 GroupPolicy = Callable[[Any, np.ndarray], Any]
 
@@ -68,8 +68,7 @@ class AgentPolicies:
         for column, policy in enumerate(each):
             check_spaces(policy, group, f"group {group_name!r}")
             self.columns.setdefault(policy, []).append(column)
-        self.paths = [path for path, _ in channels_of(group.action_space).values()]
-        self.action_space = group.action_space
+        self.layout = SpaceLayout(group.action_space)
 
     def __call__(self, observations: Any, active: np.ndarray) -> Any:
         """Return the actions of all agents of the group.
@@ -81,14 +80,14 @@ class AgentPolicies:
         Returns:
             Arrays [B, n, ...], nested as the action space.
         """
-        actions = lowest(self.action_space, active.shape)
+        actions = self.layout.lowest(active.shape)
         for policy, columns in self.columns.items():
             worlds, which = np.nonzero(active[:, columns])
             rows = worlds, np.asarray(columns)[which]
-            seen = picked(observations, rows)
+            seen = mapped(lambda array, at=rows: array[at], observations)
             chosen = policy.compute_action_batch(seen, len(worlds))
-            for path in self.paths:
-                at(actions, path)[rows] = at(chosen, path)
+            for leaf in self.layout.leaves:
+                leaf.value(actions)[rows] = leaf.value(chosen)
         return actions
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.rollout.channels import at
 from abmarl.rollout.columns import (
     FORMAT_VERSION,
     ArraySpec,
@@ -19,6 +18,7 @@ from abmarl.rollout.columns import (
     by_attribute,
 )
 from abmarl.rollout.episodes import Episodes, team_names, teams_of
+from abmarl.sim.layout import value_at
 
 
 class ColumnSink:
@@ -75,7 +75,7 @@ class ColumnSink:
         worlds = np.flatnonzero(infos["ended"])
         if worlds.size:
             for spec in self._specs["final_observations"]:
-                final = at(infos["final_obs"][spec.group], spec.path)
+                final = value_at(infos["final_obs"][spec.group], spec.path)
                 self._finals[spec.names].append(final[worlds].astype(spec.dtype))
             self._final_index.append(np.stack([np.full_like(worlds, step), worlds], axis=1))
 
@@ -104,7 +104,7 @@ class ColumnSink:
 
     def _put(self, kind: str, row: int, values: dict) -> None:
         for spec in self._specs[kind]:
-            self._columns[spec.names][row] = at(values[spec.group], spec.path)
+            self._columns[spec.names][row] = value_at(values[spec.group], spec.path)
 
 
 class GrowingColumn:

@@ -56,15 +56,14 @@ class Leaf:
     @functools.cached_property
     def dtype(self) -> np.dtype:
         """The narrowest dtype that holds every value: for floats that of the space."""
-        if not self.integer or not self.low.size:
-            return np.dtype(self.space.dtype)
+        given = np.dtype(self.space.dtype)
+        if given.kind not in "iu" or not self.low.size:
+            return given
         return narrow(self.low.min(), self.high.max())
 
     def value(self, points: Any) -> Any:
         """Return what lies at the leaf in a (nested) point or batch of points."""
-        for key in self.path:
-            points = points[key]
-        return points
+        return value_at(points, self.path)
 
     def read(self, flat: np.ndarray, at: int) -> Any:
         """Return the value with the entries ``flat[at:]``, with the type that the space holds."""
@@ -341,6 +340,13 @@ class SpaceLayout:
         if isinstance(space, spaces.Tuple):
             return tuple([self._assemble(leaves, value, part) for part in space.spaces])
         return value(next(leaves))
+
+
+def value_at(nested: Any, path: tuple[Any, ...]) -> Any:
+    """Return what the keys and numbers of a path lead to."""
+    for key in path:
+        nested = nested[key]
+    return nested
 
 
 def mapped(function: Callable, *nested: Any) -> Any:

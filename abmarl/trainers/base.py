@@ -9,10 +9,10 @@ import numpy as np
 
 from abmarl.managers.simulation_manager import SimulationManager
 from abmarl.policies.policy import Policy, require_discrete
-from abmarl.rollout.channels import POINT
 from abmarl.rollout.collect import collect
 from abmarl.rollout.policies import AgentPolicies, bind_policies, check_spaces, choose_actions
 from abmarl.sim.agents import is_agent
+from abmarl.sim.layout import POINT
 
 # Observations, actions, rewards and dones of an episode: agent id -> list.
 Episode = tuple[dict[str, list], dict[str, list], dict[str, list], dict[str, list]]

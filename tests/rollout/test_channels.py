@@ -8,24 +8,24 @@ from gymnasium.spaces import Box, Dict, Discrete, Tuple
 
 from abmarl.examples import team_battle
 from abmarl.rollout import collect, load, rollout_nbytes, save
-from abmarl.rollout.channels import at, channels_of
+from abmarl.sim.layout import SpaceLayout
 
 
 def test_names_and_paths():
     box = Box(0, 1, (2,))
     space = Dict({"a": Discrete(3), "b": Dict({"c": box, "d": Tuple((Discrete(2), box))})})
-    found = channels_of(space)
-    assert {name: path for name, (path, _) in found.items()} == {
+    found = {leaf.name: leaf for leaf in SpaceLayout(space).leaves}
+    assert {name: leaf.path for name, leaf in found.items()} == {
         "a": ("a",),
         "b.c": ("b", "c"),
         "b.d.0": ("b", "d", 0),
         "b.d.1": ("b", "d", 1),
     }
-    assert found["b.d.1"][1] == box
-    assert at({"b": {"d": (5, 6)}}, found["b.d.1"][0]) == 6
-    assert channels_of(box) == {"point": ((), box)}
+    assert found["b.d.1"].space == box
+    assert found["b.d.1"].value({"b": {"d": (5, 6)}}) == 6
+    assert [(leaf.name, leaf.path) for leaf in SpaceLayout(box).leaves] == [("point", ())]
     # A channel keeps its key, whatever that is.
-    assert list(channels_of(Dict({2: box, 3: box}))) == [2, 3]
+    assert [leaf.name for leaf in SpaceLayout(Dict({2: box, 3: box})).leaves] == [2, 3]
 
 
 def test_flattened_rollouts(tmp_path):

@@ -3,11 +3,11 @@ import re
 import numpy as np
 import pytest
 from fake_vec import FakeSim
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 from abmarl import resources
 from abmarl.rollout import collect, rollout_nbytes
-from abmarl.rollout.channels import column_dtype
+from abmarl.sim.layout import SpaceLayout
 
 
 def test_the_estimate_covers_what_is_taken():
@@ -51,9 +51,5 @@ def refusal(vec, steps):
     ],
 )
 def test_columns_are_as_narrow_as_the_space(space, dtype):
-    assert column_dtype(space) == dtype
-
-
-def test_nested_channels_are_no_columns():
-    with pytest.raises(TypeError, match="a channel of Dict cannot be a column; allowed are Box"):
-        column_dtype(Dict({"a": Discrete(2)}))
+    (leaf,) = SpaceLayout(space).leaves
+    assert leaf.dtype == dtype

@@ -10,7 +10,7 @@ from abmarl.external.checkpoints.spaces import SpaceDescription, fit
 from abmarl.external.learner_worlds import slot_masks
 from abmarl.gridworld.vector.wrappers import ConvertedSimulation
 from abmarl.policies.policy import GreedyPolicy, QTablePolicy
-from abmarl.rollout.channels import at, channels_of, lowest, picked
+from abmarl.sim.layout import SpaceLayout, mapped
 
 
 class CheckpointModel(ABC):
@@ -138,8 +138,8 @@ class CheckpointPolicy:
             raise ValueError(f"{self.path}: {error}") from error
         self._seeing = conversions["observation_space"]
         self._acting = conversions["action_space"]
-        self._target, self._space = targets["action_space"], group.action_space
-        self._paths = [path for path, _ in channels_of(group.action_space).values()]
+        self._target = targets["action_space"]
+        self._layout = SpaceLayout(group.action_space)
         self._masks = self._mask_source(vec, group_name) if self.model.wants_masks else None
         self._group_name = group_name
         # A checkpoint that plays both sides must draw from a stream of its own for each.
@@ -163,21 +163,21 @@ class CheckpointPolicy:
             Arrays [B, n, ...], nested as the action space; the lowest point of the space for
             agents that are not active.
         """
-        actions = lowest(self._space, active.shape)
+        actions = self._layout.lowest(active.shape)
         rows = np.nonzero(active)
         if not len(rows[0]):
             return actions
-        points = picked(observations, rows)
+        points = mapped(lambda array: array[rows], observations)
         if self._seeing is not None:
             points = self._seeing.convert_batch(points)
         masks = self._masks.now(active)[active.reshape(-1)] if self._masks else None
         chosen = self._cast(self.model.choose(points, masks, self.deterministic, self.rng))
         if self._acting is not None:
             chosen = self._acting.restore_batch(chosen)
-        for path in self._paths:
-            part = at(actions, path)
-            part[rows] = at(chosen, path)
-            if not path:
+        for leaf in self._layout.leaves:
+            part = leaf.value(actions)
+            part[rows] = leaf.value(chosen)
+            if not leaf.path:
                 actions = part
         return actions
 
