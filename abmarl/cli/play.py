@@ -201,18 +201,15 @@ def _default_policy(vec: Any, group: str) -> str:
 def _window(game: Any, people: list[list[str]], name: str, fps: float | None) -> Any:
     """Open the window."""
     from abmarl.render import Viewer
-    from abmarl.render.play.keyboard import Keyboard
-    from abmarl.render.play.line import GameLine
-    from abmarl.render.play.show import PlayShow
+    from abmarl.render.play import GameStatus, Keyboard, PlayShow
 
     alone = len(people) == 1
     with for_the_user(), needs_screen("playing needs one"):
         show = PlayShow(game, fps is not None, follows=alone)
-        hands = Keyboard(show, people)
         viewer = Viewer(
-            show, title=f"{name} - abmarl", speed=fps or 8, hands=hands, strips=[GameLine(show)]
-        )
-        show.viewer = viewer
+            show, title=f"{name} - abmarl", speed=fps or 8,
+            input_handler=Keyboard(show, people), widgets=[GameStatus(show)],
+        )  # fmt: skip
         if alone:
             viewer.chosen = game.pilots[people[0][0]].slot
         viewer.open()

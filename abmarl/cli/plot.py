@@ -72,7 +72,7 @@ def plot(
 def _run(rollout: Any, file: str, sim: str | None) -> Any:
     """Return a rollout with the colours and places of its agents, as far as they are known."""
     from abmarl.render import Run
-    from abmarl.render.scenes.palette import shown_colors
+    from abmarl.render.scenes.appearance import drawn_colors
     from abmarl.rollout.whereabouts import whereabouts
 
     try:
@@ -83,7 +83,7 @@ def _run(rollout: Any, file: str, sim: str | None) -> Any:
         print(f"no heat maps: {error}", file=sys.stderr)
         return Run(name_of_rollout(file), rollout)
     agents = simulation.agents
-    shown = dict(zip(agents, shown_colors(list(agents.values())), strict=True))
+    shown = dict(zip(agents, drawn_colors(list(agents.values())), strict=True))
     colors = {
         name: shown[group.ids[0]] for name, group in rollout.groups.items() if group.ids[0] in shown
     }

@@ -143,21 +143,20 @@ def _moment(moments: Any, rollout: Any, option: str, step: int, ends: bool = Fal
 
 def _watch(show: Any, name: str, world: int, fps: float) -> int:
     from abmarl.render import Viewer
-    from abmarl.render.replay.show import ReplayDesk
-    from abmarl.render.replay.strips import Rewards, Timeline
+    from abmarl.render.replay.show import ReplayKeys
+    from abmarl.render.replay.timeline import ReturnCurves, Timeline
 
     with for_the_user(), needs_screen("give --record FILE for a film"):
-        desk = ReplayDesk(show)
-        strips = [Rewards(show), Timeline(show)]
-        desk.viewer = Viewer(
-            show, title=f"{name} - abmarl", speed=fps, world=world, hands=desk, strips=strips
-        )
-        desk.viewer.run()
+        viewer = Viewer(
+            show, title=f"{name} - abmarl", speed=fps, world=world,
+            input_handler=ReplayKeys(show), widgets=[ReturnCurves(show), Timeline(show)],
+        )  # fmt: skip
+        viewer.run()
     return DONE
 
 
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
-    from abmarl.render.replay.clip import Clip
+    from abmarl.render.replay.timeline import Clip
 
     with (
         for_the_user("--record"),

@@ -211,7 +211,7 @@ class Session:
 
     def _plot(self) -> None:
         from abmarl.render import Scene, plot_alive
-        from abmarl.render.scenes.palette import shown_colors
+        from abmarl.render.scenes.appearance import drawn_colors
         from abmarl.rollout.episodes import team_names, teams_of
 
         vec = self.vec
@@ -220,7 +220,7 @@ class Session:
         # A team is drawn in the colour that most of its agents have.
         colors: dict[int, Counter] = {}
         for team, color in zip(
-            teams[0].tolist(), shown_colors(list(vec.agents.values())), strict=True
+            teams[0].tolist(), drawn_colors(list(vec.agents.values())), strict=True
         ):
             colors.setdefault(team, Counter())[color] += 1
         counted = Scene.of(vec).team_names  # walls are no team

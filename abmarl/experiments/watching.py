@@ -81,7 +81,7 @@ class Captioned:
 
 def captioned(manager: SimulationManager, title: str) -> Any:
     """Return what a `Recorder` is to film for a film with title and steps."""
-    from abmarl.render.scenes.cast import grid_of
+    from abmarl.render.scenes.appearance import grid_of
 
     return Captioned(manager, title) if grid_of(manager) is None else manager
 
@@ -99,7 +99,7 @@ class EpisodeWindow:
     """
 
     def __init__(self, manager: SimulationManager, delay: float, title: str) -> None:
-        from abmarl.render.scenes.cast import grid_of
+        from abmarl.render.scenes.appearance import grid_of
 
         self._manager, self._delay = manager, delay
         self._viewer = None

@@ -69,7 +69,7 @@ _LETTERS = {
 }
 _TABLE = _NAMED | _TABLEAU | _LETTERS
 _CYCLE = tuple(_TABLEAU.values())
-# To be told apart also by those who see few colours (Okabe and Ito, 2008), without their black.
+# Distinct also for colour-blind people (Okabe and Ito, 2008), without their black.
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 _ALLOWED = (
     "allowed are the names of CSS and matplotlib ('navy', 'tab:blue', 'C0'), '#rrggbb', grey "
@@ -78,13 +78,13 @@ _ALLOWED = (
 
 
 def names() -> list[str]:
-    """Returns every colour name that `rgb` knows, without hex, grey levels and ``"C0"``..."""
+    """Return every colour name that `rgb` knows, without hex, grey levels and ``"C0"``..."""
     greys = [name.replace("gray", "grey") for name in _TABLE if "gray" in name]
     return sorted([*_TABLE, *greys])
 
 
 def rgb(color: str | Sequence[float]) -> RGB:
-    """The red, green and blue of a colour; an alpha channel is read and dropped.
+    """Return the red, green and blue of a colour; an alpha channel is read and dropped.
 
     Args:
         color: a name, hex, a grey level such as ``"0.5"``, or three or four floats in [0, 1].

@@ -19,11 +19,9 @@ from abmarl.examples.pacman import PACMAN, PELLET
 from abmarl.managers import AllStepManager
 from abmarl.render import Picture, Run, Viewer, picture_size, plot_runs
 from abmarl.render.modes import Camera
-from abmarl.render.play.keyboard import Keyboard
-from abmarl.render.play.line import GameLine
-from abmarl.render.play.show import PlayShow
-from abmarl.render.replay.show import ReplayDesk, ReplayShow
-from abmarl.render.replay.strips import Rewards, Timeline
+from abmarl.render.play import GameStatus, Keyboard, PlayShow
+from abmarl.render.replay.show import ReplayShow
+from abmarl.render.replay.timeline import ReturnCurves, Timeline
 from abmarl.rollout import Rollout, collect
 from abmarl.rollout.game import Game
 from abmarl.rollout.pilot import Order
@@ -114,8 +112,8 @@ def playing() -> None:
     vec = shipped["team-battle"]().vectorize(num_envs=1, seed=1, autoreset=False, copy=True)
     game = Game(vec, ["agent0"], "heuristic")
     show = PlayShow(game, follows=True)
-    hands = Keyboard(show, [["agent0"]])
-    viewer = Viewer(show, hands=hands, strips=[GameLine(show)])
+    keyboard = Keyboard(show, [["agent0"]])
+    viewer = Viewer(show, input_handler=keyboard, widgets=[GameStatus(show)])
     for way in ((0, 1), (1, 1), (1, 0)):
         show.order("agent0", Order(way))
     viewer.chosen = game.pilots["agent0"].slot
@@ -129,15 +127,14 @@ def replaying() -> None:
     sim = shipped["team-battle"]()
     rollout = _battles(sim, 4, 150)
     show = ReplayShow(sim, rollout)
-    desk = ReplayDesk(show)
-    viewer = Viewer(show, hands=desk, strips=[Rewards(show), Timeline(show)], paused=True)
+    viewer = Viewer(show, widgets=[ReturnCurves(show), Timeline(show)], paused=True)
     show.go(8)
     show.next_death(1)
     _write("replaying.png", viewer)
     start = int(show.replay.moments.step[np.flatnonzero(show.replay.moments.fresh)[4]])
     rollout.observations["red"]["position_centered_encoding"][start + 1, 0] = 0
     show = ReplayShow(sim, rollout)
-    viewer = Viewer(show, hands=desk, strips=[Rewards(show), Timeline(show)], paused=True)
+    viewer = Viewer(show, widgets=[ReturnCurves(show), Timeline(show)], paused=True)
     show.go(show.replay.moments.of_step(start + 3))
     _write("replaying-record.png", viewer)
 

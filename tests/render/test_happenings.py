@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from abmarl.render import Scene, draw, frame
-from abmarl.render.drawing.attacks import FLASH
-from abmarl.render.drawing.layout import layout
-from abmarl.render.drawing.sprites import INK, team_color
+from abmarl.render.drawing.agents import FLASH
+from abmarl.render.drawing.geometry import MapView, fit_geometry
+from abmarl.render.drawing.sprites import team_color
 from abmarl.render.drawing.surface import BACKGROUND, pixels_of, pygame
+from abmarl.render.drawing.text import INK
 from abmarl.render.scenes.sight import Sight
-from abmarl.render.viewer.mapview import MapView
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
 
 def cell_of(image, row, col, rows=3, cols=5):
     """The pixels of a cell without its grid lines."""
-    plan = layout(rows, cols, (image.shape[1], image.shape[0]))
-    y, x = plan.top + row * plan.cell, plan.left + col * plan.cell
-    return image[y + 1 : y + plan.cell, x + 1 : x + plan.cell]
+    geometry = fit_geometry(rows, cols, (image.shape[1], image.shape[0]))
+    y, x = geometry.top + row * geometry.cell, geometry.left + col * geometry.cell
+    return image[y + 1 : y + geometry.cell, x + 1 : x + geometry.cell]
 
 
 def count(pixels, color):
@@ -153,7 +153,7 @@ def test_zoomed_parts_are_the_whole_picture_cut_out(sim, agent, cell):
         view = MapView(30, 45, size)
         view.cell, view.left, view.top = cell, left, top
         surface = pygame.Surface(size, 0, 32)
-        draw(scene, surface, view.layout)
+        draw(scene, surface, view.geometry)
         return pixels_of(surface)
 
     whole = drawn(0, 0, (45 * cell + 1, 30 * cell + 1))
@@ -168,10 +168,10 @@ def test_tiny_cells_are_squares_of_the_right_colour(sim, agent):
     agents = [agent((400, 100)), agent((7, 499), "blue"), agent((7, 499), "red")]
     scene = Scene.of(sim(500, 500, agents))
     image = frame(scene, (540, 560))
-    plan = layout(500, 500, (540, 560))
-    assert plan.cell == 1
+    geometry = fit_geometry(500, 500, (540, 560))
+    assert geometry.cell == 1
     for row, col in ((400, 100), (7, 499)):  # of several, the newest
-        assert tuple(image[plan.top + row + 1, plan.left + col + 1].tolist()) == RED
+        assert tuple(image[geometry.top + row + 1, geometry.left + col + 1].tolist()) == RED
 
 
 def test_identical_scenes_identical_frames(sim, agent):

@@ -10,12 +10,10 @@ from abmarl.gridworld.actor import (
     SelectiveAttackActor,
 )
 from abmarl.render import Scene, Viewer
-from abmarl.render.drawing.layout import layout
-from abmarl.render.drawing.marks import PERSON_COLORS, Mark
+from abmarl.render.drawing.agents import PERSON_COLORS, Highlight
+from abmarl.render.drawing.geometry import fit_geometry
 from abmarl.render.drawing.surface import draw, pygame
-from abmarl.render.play.keyboard import Keyboard
-from abmarl.render.play.line import GameLine
-from abmarl.render.play.show import PlayShow
+from abmarl.render.play import GameStatus, Keyboard, PlayShow
 from abmarl.render.viewer import controls
 from abmarl.rollout.game import Game
 from tests.render.test_viewer import click, mouse
@@ -51,9 +49,8 @@ def table(people=(("red0",),), actors=(BinaryAttackActor, MoveActor), real_time=
     }
     game = Game(vec, names, {"blue": still})
     show = PlayShow(game, real_time, follows=len(people) == 1)
-    hands = Keyboard(show, people)
-    viewer = Viewer(show, hands=hands, strips=[GameLine(show)])
-    show.viewer = viewer
+    keyboard = Keyboard(show, people)
+    viewer = Viewer(show, input_handler=keyboard, widgets=[GameStatus(show)])
     return viewer
 
 
@@ -91,7 +88,7 @@ def test_without_diagonals():
     assert not viewer.closed
     press(viewer, "w")
     assert place(viewer, "red0") == (0, 1)
-    assert "q e z c" not in [keys for keys, _ in viewer.hands.keys]
+    assert "q e z c" not in [keys for keys, _ in viewer.input_handler.help_lines]
 
 
 def test_space_attacks_once():
@@ -116,19 +113,19 @@ def test_a_click_attacks_a_cell():
     viewer.picture()
     viewer.chosen = 0
     viewer.picture()
-    before = viewer.view.layout
+    before = viewer.view.geometry
     for row, col, button in ((1, 4, 1), (0, 4, 1)):  # the wall, and nothing: both too far away
         click(viewer, row, col, button)
         viewer.picture()
         assert (viewer.show.game.num_steps, viewer.chosen) == (0, 0)
-        assert viewer.view.layout == before, "the map does not jump"
+        assert viewer.view.geometry == before, "the map does not jump"
         assert viewer.show.note == "out of reach"
     click(viewer, 1, 4, button=3)
     assert viewer.chosen == 2
     click(viewer, 1, 3)
     assert (viewer.chosen, viewer.show.note) == (0, "")
     assert alive(viewer) == ["red0", "wall", "blue1"]
-    assert ("click", "attack a cell") in viewer.hands.keys
+    assert ("click", "attack a cell") in viewer.input_handler.help_lines
 
 
 def test_a_click_beside_everything_keeps_the_panel_of_who_plays():
@@ -157,8 +154,10 @@ def test_an_attack_in_vain_is_told():
 
 def test_a_click_stands_once_in_the_help(monkeypatch):
     written = []
-    original = controls.text
-    monkeypatch.setattr(controls, "text", lambda *one: written.append(one[0]) or original(*one))
+    original = controls.text_image
+    monkeypatch.setattr(
+        controls, "text_image", lambda *one: written.append(one[0]) or original(*one)
+    )
     viewer = table(actors=(SelectiveAttackActor, MoveActor))
     viewer.helping = True
     viewer.picture()
@@ -187,7 +186,7 @@ def test_two_people():
     press(viewer, "return", "x")
     assert alive(viewer) == ["blue0", "wall", "blue1"]
     assert viewer.show.game.over
-    words = dict(viewer.hands.keys)
+    words = dict(viewer.input_handler.help_lines)
     assert words["w a s d"] == "red0: move"
     assert words["enter"] == "blue0: attack"
 
@@ -196,13 +195,12 @@ def test_a_group_takes_orders_one_after_the_other():
     vec = one_world()
     game = Game(vec, ["blue0", "blue1"], "random")
     show = PlayShow(game, follows=True)
-    viewer = Viewer(show, hands=Keyboard(show, [["blue0", "blue1"]]))
-    show.viewer = viewer
+    viewer = Viewer(show, input_handler=Keyboard(show, [["blue0", "blue1"]]))
     viewer.chosen = 1
     press(viewer, "up")
     assert show.asked() == show.turns() == ["blue1"]
     assert viewer.chosen == 3
-    words = GameLine(show)._call(60)[0]
+    words = GameStatus(show)._call(60)[0]
     assert words == "blue1: your move  -  ordered: blue0"
     press(viewer, "x")
     assert game.num_steps == 1
@@ -227,7 +225,7 @@ def test_game_over_and_another_one():
 def test_keys_of_people_are_no_controls():
     viewer = table()
     taken = {key for one in viewer.controls for key in one.keys}
-    assert not taken & set(viewer.hands.taken)
+    assert not taken & set(viewer.input_handler.reserved_keys)
     assert "pause" not in [one.action for one in viewer.controls]
     press(viewer, "q")
     assert not viewer.closed
@@ -313,7 +311,7 @@ def test_who_is_out_watches():
     vec = one_world(horizon=9)
     game = Game(vec, ["blue0"], {"red": "heuristic"})
     show = PlayShow(game)
-    viewer = Viewer(show, hands=Keyboard(show, [["blue0"]]))
+    viewer = Viewer(show, input_handler=Keyboard(show, [["blue0"]]))
     steps = 0
     while game.acts("blue0"):
         press(viewer, "x")
@@ -336,17 +334,17 @@ def pixels_of(picture, color):
 def test_agents_of_people_have_frames():
     viewer = table((("red0",), ("blue0",)))
     picture = viewer.picture()
-    plan = viewer.view.layout
+    geometry = viewer.view.geometry
     for slot, color in enumerate(PERSON_COLORS):
         row, col = viewer.show.scene(0).row[slot], viewer.show.scene(0).col[slot]
-        found = pixels_of(picture[: plan.height], color)
-        inside = (found // plan.cell).tolist()
-        assert len(found) > plan.cell * 6
+        found = pixels_of(picture[: geometry.height], color)
+        inside = (found // geometry.cell).tolist()
+        assert len(found) > geometry.cell * 6
         low, high = found.min(0), found.max(0)
-        assert low[0] >= plan.top + row * plan.cell - 1, inside
-        assert high[0] <= plan.top + (row + 1) * plan.cell + 1
-        assert low[1] >= plan.left + col * plan.cell - 1
-        assert high[1] <= plan.left + (col + 1) * plan.cell + 1
+        assert low[0] >= geometry.top + row * geometry.cell - 1, inside
+        assert high[0] <= geometry.top + (row + 1) * geometry.cell + 1
+        assert low[1] >= geometry.left + col * geometry.cell - 1
+        assert high[1] <= geometry.left + (col + 1) * geometry.cell + 1
 
 
 def test_frames_find_the_agent_in_a_crowd(sim, agent):
@@ -355,12 +353,12 @@ def test_frames_find_the_agent_in_a_crowd(sim, agent):
     surface = pygame.Surface((520, 340), 0, 32)
     found = {}
     for slot in (0, 4):
-        draw(scene, surface, marks=[Mark(slot, (0, 200, 0))])
+        draw(scene, surface, highlights=[Highlight(slot, (0, 200, 0))])
         picture = pygame.surfarray.array3d(surface).swapaxes(0, 1).copy()
         found[slot] = pixels_of(picture, (0, 200, 0))
         assert len(found[slot]) > 60
     side = np.ptp(found[4], axis=0).max()
-    assert side < 0.7 * layout(3, 5, (520, 340)).cell, "around the agent, not its cell"
+    assert side < 0.7 * fit_geometry(3, 5, (520, 340)).cell, "around the agent, not its cell"
     assert np.abs(found[0].mean(0) - found[4].mean(0)).max() > 20
 
 
@@ -368,14 +366,14 @@ def test_the_dead_have_no_frame():
     viewer = table((("red0",), ("blue0",)))
     press(viewer, "space", "/")
     assert "blue0" not in alive(viewer)
-    assert not len(pixels_of(viewer.picture()[: viewer.view.layout.height], PERSON_COLORS[1]))
+    assert not len(pixels_of(viewer.picture()[: viewer.view.geometry.height], PERSON_COLORS[1]))
 
 
 # --- the line under the map ---
 
 
 def words_of(viewer, room=900):
-    call, _, note, scores = viewer.strips[0]._fitted(room)
+    call, _, note, scores = viewer.widgets[0]._fitted(room)
     return call, note, [words for words, _ in scores]
 
 
@@ -391,7 +389,7 @@ def test_long_names_are_shortened_before_anything_is_left_out():
     call, _, scores = words_of(viewer)
     assert call == "red0 and blue0: your move"
     assert scores == ["1: red0 0.00", "2: blue0 0.00"]
-    viewer.strips[0].show.note = "out of reach"
+    viewer.widgets[0].show.note = "out of reach"
     names = "explorer_of_the_far_north_0", "explorer_of_the_far_north_1"
     game = viewer.show.game
     for name, old in zip(names, ("red0", "blue0"), strict=True):
@@ -405,8 +403,8 @@ def test_long_names_are_shortened_before_anything_is_left_out():
 
 
 def line(viewer):
-    surface = pygame.Surface((600, GameLine.height), 0, 32)
-    viewer.strips[0].draw(surface)
+    surface = pygame.Surface((600, GameStatus.height), 0, 32)
+    viewer.widgets[0].draw(surface)
     return pygame.surfarray.array3d(surface).copy()
 
 
@@ -427,10 +425,10 @@ def test_a_click_in_real_time_is_an_order_for_those_who_reach_the_cell():
     actors = (SelectiveAttackActor, MoveActor)
     viewer = table((("red0",), ("blue0",)), actors, real_time=True, attack_range=1)
     viewer.picture()
-    hands = viewer.show.keyboard
+    keyboard = viewer.show.keyboard
     viewer.show.begin()
-    assert hands.cell(1, 1, 1)
-    hands.cell(1, 3, 1)
-    orders = hands.orders()
+    assert keyboard.on_cell(1, 1, 1)
+    keyboard.on_cell(1, 3, 1)
+    orders = keyboard.orders()
     assert not orders["red0"].use
     assert (orders["blue0"].use, orders["blue0"].cell) == (True, (1, 3))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abmarl.render.viewer.mapview import LARGEST_CELL, MapView
+from abmarl.render.drawing.geometry import LARGEST_CELL, MapView
 
 sides = st.integers(1, 600)
 
@@ -70,9 +70,9 @@ def test_another_frame_keeps_the_middle():
 
 def test_only_what_is_hidden_is_brought_to_the_middle():
     view = MapView(50, 50, (500, 500))
-    before = view.layout
+    before = view.geometry
     view.center(3, 4)
-    assert view.layout == before
+    assert view.geometry == before
     view.zoom(10, 250, 250)
     view.center(30, 20)
     assert view.cell_at(250, 250) == (30, 20)
@@ -81,9 +81,9 @@ def test_only_what_is_hidden_is_brought_to_the_middle():
 def test_rows_and_columns_shown():
     view = MapView(50, 60, (500, 500))
     view.zoom(10, 250, 250)
-    rows, cols = view.layout.shown(50, 60)
+    rows, cols = view.geometry.visible_cells(50, 60)
     assert view.cell_at(0, 0) == (rows.start, cols.start)
     assert view.cell_at(499, 499) == (rows.stop - 1, cols.stop - 1)
     view.pan(10_000, 10_000)
-    rows, cols = view.layout.shown(50, 60)
+    rows, cols = view.geometry.visible_cells(50, 60)
     assert (rows.start, cols.start) == (0, 0)

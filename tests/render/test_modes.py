@@ -17,7 +17,7 @@ from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.external import adapter
 from abmarl.managers import AllStepManager
 from abmarl.render import NoScreenError, Picture, Scene, frame, show
-from abmarl.render.drawing.ansi import text
+from abmarl.render.drawing.ansi import ansi_text
 from abmarl.render.modes import RENDER_MODES
 from abmarl.sim.wrappers import FlattenWrapper
 from tests.gridworld.small import battle, build, fighter, wall
@@ -174,7 +174,7 @@ def test_text_with_colours(monkeypatch):
     assert "\x1b[38;2;0;0;255m▲2" in lines[1]
     assert all(line.startswith("\x1b[48;2;") and line.endswith("\x1b[0m") for line in lines[:3])
     plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
-    assert plain == text(Scene.of(sim), color=False)
+    assert plain == ansi_text(Scene.of(sim), color=False)
 
 
 class Terminal:

@@ -18,10 +18,9 @@ from abmarl.gridworld import (
 from abmarl.gridworld.observer import ObserverBase
 from abmarl.render import SimulationShow, Viewer
 from abmarl.render.drawing.surface import pygame
-from abmarl.render.scenes.cast import Look
-from abmarl.render.scenes.words import value_words
-from abmarl.render.viewer.panel import PANEL_WIDTH
-from abmarl.render.viewer.panes import draw_observed
+from abmarl.render.scenes.appearance import Look
+from abmarl.render.scenes.describe import describe_value
+from abmarl.render.viewer.panel import PANEL_WIDTH, draw_observed
 from abmarl.render.viewer.shows import Observed, Pane
 from tests.gridworld.small import FighterAgent, build, fighter, wall
 
@@ -121,7 +120,7 @@ def test_windows_are_where_there_is_room():
     for height in (700, 250):
         surface = pygame.Surface((280, height), 0, 32)
         surface.fill((255, 255, 255))
-        draw_observed(surface, Observed(tuple(panes), (("ammo", "3"),)), 20, 16)
+        draw_observed(surface, Observed(tuple(panes), (("ammo", "3"),)), 20)
         pixels = pygame.surfarray.array3d(surface)
         red, blue = (np.argwhere((pixels == color).all(-1)) for color in ((255, 0, 0), (0, 0, 255)))
         found[height] = red.mean(0), blue.mean(0), len(red)
@@ -144,9 +143,9 @@ def test_windows_are_where_there_is_room():
     ],
 )
 def test_observations_in_words(value, words):
-    assert value_words(value) == words
+    assert describe_value(value) == words
 
 
 def test_long_observations_are_cut():
-    assert value_words({f"agent{k}": k for k in range(30)}).endswith("...")
-    assert len(value_words("x" * 200)) == 80
+    assert describe_value({f"agent{k}": k for k in range(30)}).endswith("...")
+    assert len(describe_value("x" * 200)) == 80

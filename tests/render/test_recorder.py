@@ -11,7 +11,7 @@ from abmarl.examples import shipped
 from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.managers import AllStepManager
 from abmarl.render import Recorder
-from abmarl.render.drawing.attacks import FLASH
+from abmarl.render.drawing.agents import FLASH
 from tests.gridworld.small import act, battle
 from tests.render.test_frames import details, only
 

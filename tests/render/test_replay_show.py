@@ -7,13 +7,11 @@ import pytest
 
 from abmarl.examples import shipped
 from abmarl.render import Tracker, Viewer, frame
-from abmarl.render.drawing.layout import layout
+from abmarl.render.drawing.geometry import fit_geometry
 from abmarl.render.drawing.surface import pygame
-from abmarl.render.replay.clip import Clip
-from abmarl.render.replay.recorded import tiles
-from abmarl.render.replay.show import ReplayDesk, ReplayShow
-from abmarl.render.replay.strips import Rewards, Timeline, returns_so_far
-from abmarl.render.scenes.cast import Look
+from abmarl.render.replay.show import ReplayKeys, ReplayShow, tiles
+from abmarl.render.replay.timeline import Clip, ReturnCurves, Timeline, returns_so_far
+from abmarl.render.scenes.appearance import Look
 from abmarl.rollout import collect
 from tests.gridworld.small import build, fighter
 from tests.render.test_keyboard import press
@@ -38,11 +36,11 @@ def rollout():
 
 def shown(rollout, world=0, **kwargs):
     show = ReplayShow(shipped["team-battle"](), rollout, world, **kwargs)
-    desk = ReplayDesk(show)
-    desk.viewer = Viewer(
-        show, world=world, hands=desk, strips=[Rewards(show), Timeline(show)], paused=True
-    )
-    return show, desk.viewer
+    viewer = Viewer(
+        show, world=world, input_handler=ReplayKeys(show),
+        widgets=[ReturnCurves(show), Timeline(show)], paused=True,
+    )  # fmt: skip
+    return show, viewer
 
 
 def test_scenes_are_those_of_a_straight_run(rollout):
@@ -112,7 +110,7 @@ def test_keys(rollout):
     assert show.moment == deaths[0] - 1
     press(viewer, "r")
     assert (show.moment, show.backwards) == (0, False)
-    assert "r" in [keys for keys, _ in viewer.hands.keys]
+    assert "r" in [keys for keys, _ in viewer.input_handler.help_lines]
     assert "reset" not in [one.action for one in viewer.controls], "it stands in the help once"
 
 
@@ -259,8 +257,8 @@ def test_tiles():
     assert found.owner[scene.agents_at(4, 3)[0]] is None
     named, nameless = (frame(one) for one in (scene, dataclasses.replace(scene, captions=())))
     changed = np.argwhere((named != nameless).any(-1))
-    plan = layout(8, 7, (named.shape[1], named.shape[0]))
-    rows = set(((changed[:, 0] - plan.top) // plan.cell).tolist())
+    geometry = fit_geometry(8, 7, (named.shape[1], named.shape[0]))
+    rows = set(((changed[:, 0] - geometry.top) // geometry.cell).tolist())
     assert rows == {0, 4}, "the words are above their tiles"
 
 
@@ -274,7 +272,7 @@ def test_rollouts_that_went_on_show_the_record():
         viewer.picture()
 
 
-# --- strips ---
+# --- widgets ---
 
 
 def drawn(strip, width=500):
@@ -289,7 +287,7 @@ def columns_with(picture, color, rows=slice(None)):
 
 def test_the_timeline(rollout):
     show, viewer = shown(rollout)
-    strip = viewer.strips[1]
+    strip = viewer.widgets[1]
     last = len(show.replay.moments) - 1
     for moment in (0, last // 2, last):
         show.go(moment)
@@ -307,10 +305,10 @@ def test_clicks_on_the_timeline_jump(rollout):
     show, viewer = shown(rollout)
     last = len(show.replay.moments) - 1
     for x, moment in ((12, 0), (487, last), (0, 0), (499, last), (249.5, last / 2)):
-        viewer.strips[1].click(x, 500)
+        viewer.widgets[1].click(x, 500)
         assert abs(show.moment - moment) <= 1
     viewer.picture()
-    rect = viewer.canvas.strip_rects()[1]
+    rect = viewer.canvas.widget_rects()[1]
     viewer.handle(
         pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(rect.left + 12, rect.top + 10), button=1)
     )
@@ -319,7 +317,7 @@ def test_clicks_on_the_timeline_jump(rollout):
 
 def test_the_timeline_shows_what_is_doubtful():
     show, viewer = shown(battle(bad=True), 1)
-    picture = drawn(viewer.strips[1])
+    picture = drawn(viewer.widgets[1])
     doubtful = columns_with(picture, (238, 172, 166))
     last = len(show.replay.moments) - 1
     assert abs(doubtful[0] - (12 + show.replay.good * 475 / last)) <= 1
@@ -342,7 +340,7 @@ def test_returns_so_far(rollout):
 
 def test_the_rewards_strip(rollout):
     show, viewer = shown(rollout)
-    strip = viewer.strips[0]
+    strip = viewer.widgets[0]
     picture = drawn(strip)
     for color in ((255, 0, 0), (0, 0, 255), (0, 128, 0)):
         columns = columns_with(picture, color, slice(26, 80))

@@ -9,7 +9,7 @@ from PIL import Image
 
 from abmarl.examples import shipped
 from abmarl.render import Run, plot_runs
-from abmarl.render.plots.runs import _colors, acting_over_time
+from abmarl.render.plots import _group_colors, acting_over_time
 from abmarl.rollout import collect
 from abmarl.rollout.whereabouts import whereabouts
 
@@ -89,4 +89,4 @@ def test_bad_input(run, tmp_path):
 def test_groups_never_share_a_colour():
     names = ["a", "b", "c"]
     run = Run("run", None, None, dict.fromkeys(names, "tab:orange"))
-    assert len(set(_colors([run], names).values())) == 3
+    assert len(set(_group_colors([run], names).values())) == 3

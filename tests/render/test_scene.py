@@ -43,7 +43,7 @@ def test_tallies_name_groups_and_leave_walls_out(sim, agent):
     agents += [agent((2, c), "black", blocking=True, encoding=3) for c in range(4)]
     world = sim(3, 5, agents)
     world.store.active[0, 0] = False
-    lines = Scene.of(world).tallies()
+    lines = Scene.of(world).team_counts()
     assert [tuple(line) for line in lines] == [
         ("reds", (255, 0, 0), 2, 3),
         ("team 2", (0, 0, 255), 2, 2),
@@ -74,7 +74,7 @@ def test_refused(sim, agent):
 
 def test_an_empty_grid(sim):
     scene = Scene.of(sim(3, 5, []))
-    assert scene.tallies() == []
+    assert scene.team_counts() == []
     assert np.count_nonzero(scene.alive) == 0
 
 

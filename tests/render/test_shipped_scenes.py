@@ -19,7 +19,9 @@ def test_shows_the_state_of_the_simulation(name):
         assert (scene.row[slot], scene.col[slot]) == tuple(agent.position)
         assert (scene.alive[slot], scene.health[slot]) == (agent.active, agent.health)
     counted = np.isin(scene.team, list(scene.team_names))  # walls are no team
-    assert sum(tally.alive for tally in scene.tallies()) == np.count_nonzero(scene.alive & counted)
+    assert sum(tally.alive for tally in scene.team_counts()) == np.count_nonzero(
+        scene.alive & counted
+    )
     before = frame(scene)
     sim.reset(seed=3)
     assert np.array_equal(before, frame(Scene.of(sim, step=0, title=name)))

@@ -8,20 +8,20 @@ import pytest
 from matplotlib.path import Path
 
 from abmarl.render import Scene, draw, frame, picture_size, rgb
-from abmarl.render.drawing.layout import layout
-from abmarl.render.drawing.lines import brief_name
-from abmarl.render.drawing.markers import marker
+from abmarl.render.drawing.geometry import fit_geometry
+from abmarl.render.drawing.sprites import marker
 from abmarl.render.drawing.surface import BACKGROUND
-from abmarl.render.scenes.shapes import SHAPES
+from abmarl.render.drawing.text import brief_name
+from abmarl.render.scenes.appearance import SHAPES
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
 
 def cell_of(image, row, col, rows, cols):
     """The pixels of a cell without its grid lines."""
-    plan = layout(rows, cols, (image.shape[1], image.shape[0]))
-    y, x = plan.top + row * plan.cell, plan.left + col * plan.cell
-    return image[y + 1 : y + plan.cell, x + 1 : x + plan.cell]
+    geometry = fit_geometry(rows, cols, (image.shape[1], image.shape[0]))
+    y, x = geometry.top + row * geometry.cell, geometry.left + col * geometry.cell
+    return image[y + 1 : y + geometry.cell, x + 1 : x + geometry.cell]
 
 
 def middle_of(cell):

@@ -22,7 +22,7 @@ from abmarl.gridworld import (
 )
 from abmarl.managers import AllStepManager
 from abmarl.render import Scene, SimulationShow, Tracker
-from abmarl.render.scenes.words import action_words
+from abmarl.render.scenes.describe import describe_action
 from benchmarks.object_battle import ObjectBattle
 from tests.gridworld.small import FighterAgent, act, battle, build, fighter
 
@@ -132,7 +132,7 @@ def test_a_world_of_many_is_tracked_like_the_single_one(threads):
         for slot in live:
             assert one.episode.reward(slot) == pytest.approx(many.episode.reward(slot))
             words = [
-                action_words(t.episode.actors, slot, t.episode.action(slot)) for t in (one, many)
+                describe_action(t.episode.actors, slot, t.episode.action(slot)) for t in (one, many)
             ]
             assert sorted(words[0]) == sorted(words[1])
             seen = [t.episode.observations(slot) for t in (one, many)]
@@ -273,16 +273,16 @@ def test_actions_in_words(actor, key, action, words):
     ]
     parameters = {"attack_mapping": {1: {2, 3}}} if key == "attack" else {}
     sim = build(agents, actors=[actor], dones=[], **parameters)
-    assert action_words(sim.actors, 0, {key: action}) == [words]
+    assert describe_action(sim.actors, 0, {key: action}) == [words]
     wrapper = ExclusiveChannelActionWrapper if isinstance(action, dict) else RavelActionWrapper
     wrapped = wrapper(sim.actors[key])
     number = wrapped._codes[wrapped.wrapped_component.form_of[0]].encode(wrapped.split(action))
-    assert action_words({key: wrapped}, 0, {key: number}) == [words]
+    assert describe_action({key: wrapped}, 0, {key: number}) == [words]
 
 
 def test_unknown_actors_in_words():
-    assert action_words({}, 0, {"trade": np.arange(3)}) == ["trade: [0, 1, 2]"]
-    assert len(action_words({}, 0, {"trade": np.arange(300)})[0]) < 60
+    assert describe_action({}, 0, {"trade": np.arange(3)}) == ["trade: [0, 1, 2]"]
+    assert len(describe_action({}, 0, {"trade": np.arange(300)})[0]) < 60
 
 
 def test_a_state_that_is_loaded_has_no_past():

@@ -13,6 +13,8 @@ from abmarl.examples import shipped
 from abmarl.gridworld import GridWorldAgent, GridWorldSimulation, PositionState
 from abmarl.render import PolicyShow, Show, SimulationShow, Viewer, frame, view
 from abmarl.render.drawing.surface import pygame
+from abmarl.render.viewer.canvas import Widget
+from abmarl.render.viewer.controls import InputHandler
 from abmarl.render.viewer.panel import PANEL_WIDTH
 from tests.gridworld.small import act, battle, build, fighter, wall
 
@@ -38,10 +40,10 @@ def mouse(viewer, kind, pos, **more):
 
 
 def click(viewer, row, col, button=1):
-    plan = viewer.view.layout
+    geometry = viewer.view.geometry
     pos = (
-        plan.left + int((col + 0.5) * plan.cell),
-        plan.top + int((row + 0.5) * plan.cell),
+        geometry.left + int((col + 0.5) * geometry.cell),
+        geometry.top + int((row + 0.5) * geometry.cell),
     )
     mouse(viewer, pygame.MOUSEBUTTONDOWN, pos, button=button)
     mouse(viewer, pygame.MOUSEBUTTONUP, pos, button=button)
@@ -164,17 +166,20 @@ def test_the_fog_is_there_while_an_agent_is_chosen(many):
     assert many.chosen == 0
     foggy = many.picture()
     # Cells that nobody stands on are darker where the agent does not see them.
-    plan = many.view.layout
+    geometry = many.view.geometry
     sight = many.show.sight(0, 0).on_grid(8, 8)
     for row, col in ((0, 0), (3, 3), (4, 7), (7, 4)):
-        y, x = plan.top + int((row + 0.5) * plan.cell), plan.left + int((col + 0.5) * plan.cell)
+        y, x = (
+            geometry.top + int((row + 0.5) * geometry.cell),
+            geometry.left + int((col + 0.5) * geometry.cell),
+        )
         assert (foggy[y, x].mean() < 200) == (not sight[row, col])
     assert plain.mean() > foggy[:, :-PANEL_WIDTH].mean()
 
 
 def test_drag_wheel_and_fit(many):
     many.picture()
-    fitted = many.view.layout
+    fitted = many.view.geometry
     mouse(many, pygame.MOUSEMOTION, (300, 200), rel=(0, 0), buttons=(0, 0, 0))
     many.handle(pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=2))
     assert many.view.cell > fitted.cell
@@ -186,7 +191,7 @@ def test_drag_wheel_and_fit(many):
     assert many.view.left == left + 50
     assert many.chosen is None  # a drag is no click
     press(many, "0")
-    assert many.view.layout == fitted
+    assert many.view.geometry == fitted
 
 
 def test_following(many):
@@ -236,22 +241,22 @@ def test_tab_goes_over_those_who_act():
     assert found == [1, 2, 1]
 
 
-class Hands:
-    keys = (("w a s d", "move"),)
+class Handler(InputHandler):
+    help_lines = (("w a s d", "move"),)
 
     def __init__(self):
         self.seen = []
 
-    def key(self, name, down):
+    def on_key(self, name, down):
         self.seen.append((name, down))
         return name in "wasd" or name == "space"
 
-    def cell(self, row, col, button):
+    def on_cell(self, row, col, button):
         self.seen.append((row, col, button))
         return button == 3
 
 
-class Strip:
+class Clicked(Widget):
     height = 24
 
     def __init__(self):
@@ -264,29 +269,29 @@ class Strip:
         self.clicks.append((x, width))
 
 
-def test_hands_come_first():
+def test_the_input_handler_comes_first():
     sim = battle()
     sim.reset(seed=0)
-    hands = Hands()
-    viewer = Viewer(SimulationShow(sim), hands=hands)
+    handler = Handler()
+    viewer = Viewer(SimulationShow(sim), input_handler=handler)
     press(viewer, "w", "space", "p")
     assert viewer.paused
-    assert hands.seen[:3] == [("w", True), ("w", False), ("space", True)]
+    assert handler.seen[:3] == [("w", True), ("w", False), ("space", True)]
     viewer.picture()
     click(viewer, 0, 0, button=3)
     assert viewer.chosen is None
     click(viewer, 0, 0)
     assert viewer.chosen == 0
-    assert hands.seen[-2:] == [(0, 0, 3), (0, 0, 1)]
+    assert handler.seen[-2:] == [(0, 0, 3), (0, 0, 1)]
     press(viewer, "h")
     viewer.picture()
 
 
-def test_strips_lie_below_the_map():
+def test_widgets_lie_below_the_map():
     sim = battle()
     sim.reset(seed=0)
-    strips = [Strip(), Strip()]
-    viewer = Viewer(SimulationShow(sim), strips=strips)
+    widgets = [Clicked(), Clicked()]
+    viewer = Viewer(SimulationShow(sim), widgets=widgets)
     image = viewer.picture()
     height = image.shape[0]
     rows = np.flatnonzero((image == (1, 2, 3)).all(-1).all(-1))
@@ -294,8 +299,8 @@ def test_strips_lie_below_the_map():
     mouse(viewer, pygame.MOUSEBUTTONDOWN, (100, height - 40), button=1)
     mouse(viewer, pygame.MOUSEMOTION, (120, height - 500), rel=(20, 0), buttons=(1, 0, 0))
     mouse(viewer, pygame.MOUSEBUTTONUP, (120, height - 500), button=1)
-    assert strips[1].clicks == [(100, image.shape[1]), (120, image.shape[1])]
-    assert not strips[0].clicks
+    assert widgets[1].clicks == [(100, image.shape[1]), (120, image.shape[1])]
+    assert not widgets[0].clicks
 
 
 def test_identical_state_identical_window(many):
@@ -500,10 +505,10 @@ def test_a_wheel_that_turns_sideways_does_nothing(many):
 def test_a_wheel_is_no_click(many):
     """Turning it comes as buttons 4 and 5 too."""
     scene = many.show.scene(0)
-    plan = many.view.layout
+    geometry = many.view.geometry
     place = (
-        plan.left + int(scene.col[0]) * plan.cell + 5,
-        plan.top + int(scene.row[0]) * plan.cell + 5,
+        geometry.left + int(scene.col[0]) * geometry.cell + 5,
+        geometry.top + int(scene.row[0]) * geometry.cell + 5,
     )
     mouse(many, pygame.MOUSEBUTTONDOWN, place, button=1)
     mouse(many, pygame.MOUSEBUTTONUP, place, button=4)

@@ -5,10 +5,10 @@ import os
 import numpy as np
 
 from abmarl.render.colors import RGB
+from abmarl.render.scenes.appearance import marker_text
 from abmarl.render.scenes.scene import Scene
-from abmarl.render.scenes.shapes import text_of
 
-# What comes nearest to matplotlib's markers.
+# The characters nearest to matplotlib's markers.
 _SYMBOLS = {
     "o": "●", ".": "•", ",": "·", "s": "■", "^": "▲", "v": "▼", "<": "◀", ">": "▶", "D": "◆",
     "d": "♦", "p": "⬟", "h": "⬢", "H": "⬢", "8": "⬢", "*": "★", "P": "✚", "X": "✖", "+": "+",
@@ -21,8 +21,8 @@ _FAINT: RGB = (196, 193, 185)
 _RESET = "\x1b[0m"
 
 
-def text(scene: Scene, color: bool | None = None) -> str:
-    """The scene as text: a line per row, two characters per cell, the score below.
+def ansi_text(scene: Scene, color: bool | None = None) -> str:
+    """Return the scene as text: a line per row, two characters per cell, the score below.
 
     The first character is the newest agent's symbol in its colour, the second one says how many
     share the cell (``+``: more than nine). Walls fill their cells.
@@ -41,7 +41,7 @@ def text(scene: Scene, color: bool | None = None) -> str:
         parts = [(" ", _FAINT)]
         for col in range(scene.cols):
             parts.append(_cell(scene, cells.get((row, col), [])))
-        lines.append(_painted(parts, _GROUND) if color else "".join(words for words, _ in parts))
+        lines.append(_colored(parts, _GROUND) if color else "".join(words for words, _ in parts))
     return "\n".join([*lines, _score(scene, color)])
 
 
@@ -54,11 +54,11 @@ def _cell(scene: Scene, slots: list[int]) -> tuple[str, RGB]:
         return 2 * _WALL, look.color
     count = len(slots)
     mark = " " if count == 1 else str(count) if count <= 9 else "+"
-    return (_SYMBOLS.get(look.shape) or (text_of(look.shape) or "?")[0]) + mark, look.color
+    return (_SYMBOLS.get(look.shape) or (marker_text(look.shape) or "?")[0]) + mark, look.color
 
 
-def _painted(parts: list[tuple[str, RGB]], ground: RGB | None = None) -> str:
-    """Words in their colours, with an escape only where the colour changes."""
+def _colored(parts: list[tuple[str, RGB]], ground: RGB | None = None) -> str:
+    """Colour parts of a line, with an escape only where the colour changes."""
     found = [] if ground is None else [f"\x1b[48;2;{ground[0]};{ground[1]};{ground[2]}m"]
     last = None
     for words, color in parts:
@@ -71,7 +71,7 @@ def _painted(parts: list[tuple[str, RGB]], ground: RGB | None = None) -> str:
 
 def _score(scene: Scene, color: bool) -> str:
     parts = [] if scene.step is None else [f"step {scene.step}"]
-    for tally in scene.tallies():
-        dot = _painted([("●", tally.color)]) if color else "●"
-        parts.append(f"{dot} {tally.name} {tally.alive}/{tally.total}")
+    for team in scene.team_counts():
+        dot = _colored([("●", team.color)]) if color else "●"
+        parts.append(f"{dot} {team.name} {team.alive}/{team.total}")
     return "  ".join([*parts, scene.title] if scene.title else parts)

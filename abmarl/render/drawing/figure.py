@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from abmarl.extras import load
-from abmarl.render.drawing.layout import PICTURE
+from abmarl.render.drawing.geometry import PICTURE
 from abmarl.render.scenes.scene import Scene
 
 _DPI = 100
@@ -51,7 +51,7 @@ def draw_figure(scene: Scene, fig: Any) -> None:
 
 
 def figure_picture(render: Any) -> np.ndarray:
-    """What a function draws into the figure that it is given.
+    """Return the picture that a function draws into the figure that it is given.
 
     Args:
         render: called as ``render(fig=fig)``.

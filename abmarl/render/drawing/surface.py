@@ -6,29 +6,48 @@ from collections.abc import Sequence
 import numpy as np
 
 from abmarl.extras import load
-from abmarl.render.drawing.agents import draw_agents
-from abmarl.render.drawing.attacks import cell_middles, draw_attacks
-from abmarl.render.drawing.layout import MARGIN, Layout, layout, picture_size
-from abmarl.render.drawing.lines import shortened
-from abmarl.render.drawing.marks import Mark, draw_marks
-from abmarl.render.drawing.score import score_line
-from abmarl.render.drawing.sprites import INK, text
-from abmarl.render.scenes.scene import Scene
+from abmarl.render.drawing.agents import (
+    Highlight,
+    cell_middles,
+    draw_agents,
+    draw_attacks,
+    draw_highlights,
+)
+from abmarl.render.drawing.geometry import (
+    MARGIN,
+    SCORE_HEIGHT,
+    MapGeometry,
+    fit_geometry,
+    picture_size,
+)
+from abmarl.render.drawing.sprites import marker
+from abmarl.render.drawing.text import (
+    FAINT_INK,
+    INK,
+    NAME_LENGTHS,
+    brief_name,
+    shortened,
+    text_image,
+)
+from abmarl.render.scenes.scene import Scene, TeamCount
 from abmarl.render.scenes.sight import Sight
 
 pygame = load("pygame")
 
 BACKGROUND = (250, 249, 246)
-GRID_LINE = (228, 226, 220)
+_GRID_LINE = (228, 226, 220)
 _FRAME_LINE = (196, 193, 185)
 _FOG = (176, 178, 186)  # what colours are multiplied by, 255 leaves them alone
 # In cells of fewer pixels agents are squares that fill them: there is no room for shapes.
 _SMALLEST_SPRITE = 4
 _SMALLEST_LETTERS = 6
+# Of the score line: pixels of a dot with its gap, the height of letters and the gap between teams.
+_DOT = 22
+_USUAL, _TIGHT = (15, 16), (13, 7)
 
 
 def frame(scene: Scene, size: tuple[int, int] | None = None) -> np.ndarray:
-    """The picture of a scene.
+    """Return the picture of a scene.
 
     Args:
         scene: what to draw.
@@ -42,65 +61,66 @@ def frame(scene: Scene, size: tuple[int, int] | None = None) -> np.ndarray:
     return pixels_of(surface)
 
 
-def pixels_of(surface) -> np.ndarray:
-    """What is on a surface: uint8 [height, width, 3], a new array."""
+def pixels_of(surface: pygame.Surface) -> np.ndarray:
+    """Return what is on a surface: uint8 [height, width, 3], a new array."""
     pixels = np.frombuffer(pygame.image.tobytes(surface, "RGB"), dtype=np.uint8)
     return pixels.reshape(surface.get_height(), surface.get_width(), 3).copy()
 
 
 def draw(
-    scene: Scene, surface, plan: Layout | None = None, sight: Sight | None = None,
-    marks: Sequence[Mark] = (),
+    scene: Scene, surface: pygame.Surface, geometry: MapGeometry | None = None,
+    sight: Sight | None = None, highlights: Sequence[Highlight] = (),
 ) -> None:  # fmt: skip
     """Draw a scene over the whole of a pygame surface.
 
     Args:
         scene: what to draw.
         surface: where.
-        plan: which part of the grid goes where, as of a `MapView`; None: all of it fitted in, with
-            the score line below.
+        geometry: which part of the grid goes where, as of a `MapView`; None: all of it fitted in,
+            with the score line below.
         sight: what one agent sees: all else lies in a fog.
-        marks: agents to be framed.
+        highlights: agents to be framed.
 
     Raises:
         ValueError: the surface is too small for the grid.
     """
-    plan = layout(scene.rows, scene.cols, surface.get_size()) if plan is None else plan
-    surface.blit(_background(scene.rows, scene.cols, plan), (0, 0))
-    if plan.cell < _SMALLEST_SPRITE:
-        _draw_squares(scene, surface, plan)
+    if geometry is None:
+        geometry = fit_geometry(scene.rows, scene.cols, surface.get_size())
+    surface.blit(_background(scene.rows, scene.cols, geometry), (0, 0))
+    if geometry.cell < _SMALLEST_SPRITE:
+        _draw_squares(scene, surface, geometry)
     else:
-        draw_agents(scene, surface, plan, [mark.slot for mark in marks])
-    _draw_captions(scene, surface, plan)
+        draw_agents(scene, surface, geometry, [one.slot for one in highlights])
+    _draw_captions(scene, surface, geometry)
     if sight is not None:
-        _draw_fog(scene, surface, plan, sight)
-    if marks:
-        draw_marks(scene, surface, plan, marks)
-    if plan.score is not None:
-        surface.blits(score_line(scene, max(plan.left, MARGIN), plan.width, plan.score), False)
+        _draw_fog(scene, surface, geometry, sight)
+    if highlights:
+        draw_highlights(scene, surface, geometry, highlights)
+    if geometry.score is not None:
+        draw_score(scene, surface, max(geometry.left, MARGIN), geometry.width, geometry.score)
 
 
 @functools.lru_cache(maxsize=4)
-def _background(rows: int, cols: int, plan: Layout):
-    surface = pygame.Surface((plan.width, plan.height), 0, 32)
+def _background(rows: int, cols: int, geometry: MapGeometry) -> pygame.Surface:
+    surface = pygame.Surface((geometry.width, geometry.height), 0, 32)
     surface.fill(BACKGROUND)
-    right, bottom = plan.left + cols * plan.cell, plan.top + rows * plan.cell
+    left, top, cell = geometry.left, geometry.top, geometry.cell
+    right, bottom = geometry.corner(rows, cols)
     # Lines closer than this would be a grey veil: every tenth will do.
-    stride = 1 if plan.cell >= 5 else 10
-    shown_rows, shown_cols = plan.shown(rows, cols)
+    stride = 1 if cell >= 5 else 10
+    shown_rows, shown_cols = geometry.visible_cells(rows, cols)
     for col in range(shown_cols.start - shown_cols.start % stride, shown_cols.stop, stride):
-        x = plan.left + col * plan.cell
-        pygame.draw.line(surface, GRID_LINE, (x, plan.top), (x, bottom))
+        x = left + col * cell
+        pygame.draw.line(surface, _GRID_LINE, (x, top), (x, bottom))
     for row in range(shown_rows.start - shown_rows.start % stride, shown_rows.stop, stride):
-        y = plan.top + row * plan.cell
-        pygame.draw.line(surface, GRID_LINE, (plan.left, y), (right, y))
-    border = (plan.left, plan.top, cols * plan.cell + 1, rows * plan.cell + 1)
-    pygame.draw.rect(surface, _FRAME_LINE, border, 1)
+        y = top + row * cell
+        pygame.draw.line(surface, _GRID_LINE, (left, y), (right, y))
+    pygame.draw.rect(surface, _FRAME_LINE, (left, top, cols * cell + 1, rows * cell + 1), 1)
     return surface
 
 
-def _draw_squares(scene: Scene, surface, plan: Layout) -> None:
-    """All agents at once, as one small picture with a pixel per cell that is scaled up."""
+def _draw_squares(scene: Scene, surface: pygame.Surface, geometry: MapGeometry) -> None:
+    """Draw all agents at once, as a small picture with a pixel per cell that is scaled up."""
     colors = np.array([look.color for look in scene.looks] or [(0, 0, 0)], np.uint8)
     shown = scene.alive | (scene.fading > 0)
     slots = np.flatnonzero(shown)
@@ -110,35 +130,99 @@ def _draw_squares(scene: Scene, surface, plan: Layout) -> None:
     cells[scene.row[slots], scene.col[slots], 3] = np.where(
         scene.alive[slots], 255, 140 * scene.fading[slots]
     )
-    _put_cells(surface, plan, cells)
-    reach = np.full(len(scene.ids), 0.42 * plan.cell)
-    draw_attacks(scene, surface, plan, *cell_middles(scene, plan), reach)
+    _put_cells(surface, geometry, cells)
+    reach = np.full(len(scene.ids), 0.42 * geometry.cell)
+    draw_attacks(scene, surface, geometry, *cell_middles(scene, geometry), reach)
 
 
-def _draw_captions(scene: Scene, surface, plan: Layout) -> None:
-    height = min(round(0.7 * plan.cell), 14)
+def _draw_captions(scene: Scene, surface: pygame.Surface, geometry: MapGeometry) -> None:
+    height = min(round(0.7 * geometry.cell), 14)
     if height < _SMALLEST_LETTERS:
         return
     for caption in scene.captions:
-        line = text(shortened(caption.words, height, caption.cols * plan.cell), height, INK)
-        left, top = plan.left + caption.col * plan.cell, plan.top + caption.row * plan.cell
-        surface.blit(line, (left + 1, top + (plan.cell - line.get_height()) // 2))
+        words = shortened(caption.words, height, caption.cols * geometry.cell)
+        line = text_image(words, height, INK)
+        left, top = geometry.corner(caption.row, caption.col)
+        surface.blit(line, (left + 1, top + (geometry.cell - line.get_height()) // 2))
 
 
-def _draw_fog(scene: Scene, surface, plan: Layout, sight: Sight) -> None:
+def _draw_fog(scene: Scene, surface: pygame.Surface, geometry: MapGeometry, sight: Sight) -> None:
     cells = np.full((scene.rows, scene.cols, 4), 255, np.uint8)
     cells[~sight.on_grid(scene.rows, scene.cols), :3] = _FOG
-    _put_cells(surface, plan, cells, pygame.BLEND_RGB_MULT)
+    _put_cells(surface, geometry, cells, pygame.BLEND_RGB_MULT)
 
 
-def _put_cells(surface, plan: Layout, cells: np.ndarray, flags: int = 0) -> None:
-    """Colour cells, uint8 [rows, cols, 4] with alpha; only what is shown is scaled."""
-    rows, cols = plan.shown(*cells.shape[:2])
+def _put_cells(
+    surface: pygame.Surface, geometry: MapGeometry, cells: np.ndarray, flags: int = 0
+) -> None:
+    """Colour cells, uint8 [rows, cols, 4] with alpha; only what is visible is scaled."""
+    rows, cols = geometry.visible_cells(*cells.shape[:2])
     part = np.ascontiguousarray(cells[rows, cols])
     if not part.size:
         return
     height, width = part.shape[:2]
     small = pygame.image.frombuffer(part, (width, height), "RGBA")
-    large = pygame.transform.scale(small, (width * plan.cell, height * plan.cell))
-    corner = plan.left + cols.start * plan.cell + 1, plan.top + rows.start * plan.cell + 1
-    surface.blit(large, corner, None, flags)
+    large = pygame.transform.scale(small, (width * geometry.cell, height * geometry.cell))
+    left, top = geometry.corner(rows.start, cols.start)
+    surface.blit(large, (left + 1, top + 1), None, flags)
+
+
+def draw_score(scene: Scene, surface: pygame.Surface, left: int, width: int, top: int) -> None:
+    """Draw the score: step and teams from the left, the title at the right if it fits.
+
+    Args:
+        scene: the scene.
+        surface: where.
+        left: where it begins, and how far from the right edge it ends.
+        width: from the left edge of the surface to its right edge.
+        top: of the line, which is `SCORE_HEIGHT` high.
+    """
+    x, end, middle = left, width - left, top + SCORE_HEIGHT // 2
+    items: list = []
+
+    def put(image: pygame.Surface, gap: int) -> None:
+        nonlocal x
+        if x + image.get_width() <= end:
+            items.append((image, (x, middle - image.get_height() // 2)))
+            x += image.get_width() + gap
+
+    counts = scene.team_counts()
+    if scene.step is not None:
+        put(text_image(f"step {scene.step}", 15, INK), 18)
+    labels, height, gap = _team_labels(counts, end - x)
+    title = scene.title
+    for count, words in zip(counts, labels, strict=True):
+        label = text_image(words, height, INK)
+        dot = marker("o", count.color, 11.0, False, False)
+        if x + dot.get_width() + 4 + label.get_width() > end:
+            put(text_image("...", 15, FAINT_INK), 0)
+            title = ""
+            break
+        put(dot, 4)
+        put(label, gap)
+    if title:
+        image = text_image(title, 15, FAINT_INK)
+        if x + image.get_width() <= end:
+            x = end - image.get_width()
+            put(image, 0)
+    surface.blits(items, False)
+
+
+def _team_labels(counts: list[TeamCount], room: int) -> tuple[list[str], int, int]:
+    """Return name and numbers of every team, the height of letters and the gap between teams.
+
+    The gap gets narrower, then letters smaller, then names shorter until all fit; then names are
+    left out where the teams' colours differ. If that is not enough some teams are left out, and
+    names are whole.
+    """
+    sizes = [(NAME_LENGTHS[0], *_USUAL), (NAME_LENGTHS[0], _USUAL[0], _TIGHT[1])]
+    sizes += [(most, *_TIGHT) for most in NAME_LENGTHS]
+    if len({one.color for one in counts}) == len(counts):
+        sizes.append((0, *_TIGHT))
+    for most, height, gap in sizes:
+        names = [f"{brief_name(one.name, most)} " if most else "" for one in counts]
+        labels = [f"{n}{one.alive}/{one.total}" for n, one in zip(names, counts, strict=True)]
+        widths = [text_image(words, height, INK).get_width() + _DOT + gap for words in labels]
+        if sum(widths) - gap <= room:
+            return labels, height, gap
+    return [f"{one.name} {one.alive}/{one.total}" for one in counts], *_TIGHT

@@ -1,24 +1,39 @@
-"""Rollouts that are played back, forwards and backwards."""
+"""Rollouts that are played back in the window of a viewer, forwards and backwards.
+
+A world is simulated again from its seed and the recorded actions. From where it does something else
+than was recorded, the record is shown: what every agent saw.
+"""
 
 import contextlib
-from collections.abc import Callable
-from typing import Any
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from abmarl.render.replay.replayed_world import ReplayedWorld
-from abmarl.render.scenes.cast import Cast
-from abmarl.render.scenes.scene import Scene
-from abmarl.render.scenes.sight import Sight
-from abmarl.render.viewer.shows import Observed, Show
+from abmarl.render.scenes.appearance import DrawnAgents, Look
+from abmarl.render.scenes.describe import describe_action
+from abmarl.render.scenes.scene import Caption, Scene
+from abmarl.render.scenes.sight import Sight, window_of
+from abmarl.render.scenes.tracker import Tracker
+from abmarl.render.viewer.controls import InputHandler
+from abmarl.render.viewer.shows import Observed, Show, SimulationShow
 from abmarl.rollout.columns import Rollout
-from abmarl.rollout.replay import Mismatch, Replay
+from abmarl.rollout.replay import RUN_UP, STRIDE, Mismatch, Replay, recorded_observations
 
 Check = contextlib.AbstractContextManager[Callable[[int], None] | None]
 
+_KEPT = 4 * STRIDE  # scenes
+_OUTSIDE = Look("s", (120, 122, 130), 420.0)
+_MASKED = Look("s", (206, 206, 212), 420.0)
+_UNKNOWN = Look("o", (150, 150, 155), 200.0)
+# What lies between the tiles, as a label that no encoding has.
+_BETWEEN, _GAP = -3, Look("s", (236, 234, 228), 460.0)
+
 
 class ReplayShow(Show):
-    """Plays a rollout back; for a `Viewer` with a `ReplayDesk` as hands.
+    """Plays a rollout back; for a `Viewer` with `ReplayKeys` as input handler.
 
     Args:
         sim: the simulation that the rollout was made with.
@@ -36,7 +51,7 @@ class ReplayShow(Show):
         ended: called when `step` can go no further.
 
     Raises:
-        ValueError: There is no such world, or the simulation is another one.
+        ValueError: there is no such world, or the simulation is another one.
     """
 
     can_step = can_reset = True
@@ -45,7 +60,7 @@ class ReplayShow(Show):
         self, sim: Any, rollout: Rollout, world: int = 0, title: str = "",
         on_check: Callable[[Replay], Check] | None = None,
         on_mismatch: Callable[[Mismatch], None] | None = None,
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         self._sim, self.rollout, self._title = sim, rollout, title
         self._on_check = on_check or (lambda replay: contextlib.nullcontext())
         self._on_mismatch = on_mismatch
@@ -62,24 +77,24 @@ class ReplayShow(Show):
         return self._world.replay
 
     @property
-    def cast(self) -> Cast:
+    def drawn(self) -> DrawnAgents:
         """The agents."""
-        return self._world.cast
+        return self._world.drawn
 
     def scene(self, world: int) -> Scene:
-        """What there is to see in a world."""
+        """Return what there is to see in a world."""
         return self._of(world).scene_at(self.moment)
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
-        """What there is to tell about an agent."""
+        """Return facts about an agent."""
         return self._of(world).facts_at(self.moment, slot)
 
     def sight(self, world: int, slot: int) -> Sight | None:
-        """The cells that an agent sees."""
+        """Return the cells that an agent sees."""
         return self._of(world).sight_at(self.moment, slot)
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """What an agent observes."""
+        """Return what an agent observes."""
         return self._of(world).observed_at(self.moment, slot)
 
     def step(self) -> bool:
@@ -114,14 +129,14 @@ class ReplayShow(Show):
         if len(found):
             self.go(found[0])
 
-    def _of(self, world: int) -> ReplayedWorld:
+    def _of(self, world: int) -> "ReplayedWorld":
         if world != self._world.replay.world:
             step = int(self.replay.moments.step[self.moment])
             self._world = self._open(world)
             self.go(self.replay.moments.of_step(step))
         return self._world
 
-    def _open(self, world: int) -> ReplayedWorld:
+    def _open(self, world: int) -> "ReplayedWorld":
         replay = Replay(self._sim, self.rollout, world)
         with self._on_check(replay) as on_moment:
             replay.check(on_moment)
@@ -132,56 +147,263 @@ class ReplayShow(Show):
         return ReplayedWorld(replay, self._title)
 
 
-class ReplayDesk:
-    """The keys of a replay, as hands of a `Viewer`.
+class ReplayKeys(InputHandler):
+    """The keys of a replay, as input handler of a `Viewer`.
 
     Args:
         show: what is shown.
-
-    Attributes:
-        viewer: the viewer, to be set once it is made.
     """
 
-    keys = (
+    help_lines = (
         ("left  right", "one step back, on"),
         ("b", "play backwards, or forwards again"),
         ("w  e", "previous, next episode"),
         ("j  k", "previous, next kill"),
         ("r", "to the beginning, and forwards"),
     )
-    taken = frozenset("r")
+    reserved_keys = frozenset("r")
 
-    def __init__(self, show: ReplayShow):
-        self.show, self.viewer = show, None
+    def __init__(self, show: ReplayShow) -> None:
+        self.show = show
         show.ended = self._pause
-        self._jumps = {
-            "left": lambda: show.go(show.moment - 1),
-            "right": lambda: show.go(show.moment + 1),
-            "w": lambda: show.next_episode(-1),
-            "e": lambda: show.next_episode(1),
-            "j": lambda: show.next_death(-1),
-            "k": lambda: show.next_death(1),
+        self._actions = {
+            "b": self._turn,
+            "r": show.reset,
+            "left": lambda: self._jump(show.go, show.moment - 1),
+            "right": lambda: self._jump(show.go, show.moment + 1),
+            "w": lambda: self._jump(show.next_episode, -1),
+            "e": lambda: self._jump(show.next_episode, 1),
+            "j": lambda: self._jump(show.next_death, -1),
+            "k": lambda: self._jump(show.next_death, 1),
         }
 
-    def key(self, name: str, down: bool) -> bool:
-        """A key was pressed or let go."""
-        if name == "b":
-            if down:
-                self.show.backwards ^= True
-                if self.viewer is not None:
-                    self.viewer.paused = False
-            return True
-        if name == "r":
-            if down:
-                self.show.reset()
-            return True
-        if name not in self._jumps:
+    def on_key(self, name: str, down: bool) -> bool:
+        """Jump or turn when a key is pressed."""
+        if name not in self._actions:
             return False
         if down:
-            self._pause()
-            self._jumps[name]()
+            self._actions[name]()
         return True
 
-    def _pause(self) -> None:
+    def _turn(self) -> None:
+        self.show.backwards ^= True
+        self._pause(False)
+
+    def _jump(self, go: Callable[[int], None], argument: int) -> None:
+        self._pause()
+        go(argument)
+
+    def _pause(self, paused: bool = True) -> None:
         if self.viewer is not None:
-            self.viewer.paused = True
+            self.viewer.paused = paused
+
+
+class ReplayedWorld(SimulationShow):
+    """Shows one world of a rollout at any moment.
+
+    Args:
+        replay: the world, checked.
+        title: text for the score line.
+    """
+
+    def __init__(self, replay: Replay, title: str) -> None:
+        super().__init__(replay.vec, title)
+        self.replay = replay
+        self._scenes: OrderedDict[int, Scene] = OrderedDict()
+        self._tiles: tuple[int, Tiles] | None = None
+        self._title = title
+        self._since = 0
+        if replay.good:
+            replay.go(0, self._moved)
+            if self._tracker is None:  # it was there already
+                self._moved(True)
+
+    def scene_at(self, moment: int) -> Scene:
+        """Return what there is to see at a moment."""
+        if moment >= self.replay.good:
+            return self.tiles_at(moment).scene
+        if moment not in self._scenes:
+            self._go(moment)
+        self._scenes.move_to_end(moment)
+        return self._scenes[moment]
+
+    def tiles_at(self, moment: int) -> "Tiles":
+        """Return what was recorded at a moment that could not be simulated again."""
+        if self._tiles is None or self._tiles[0] != moment:
+            self._tiles = moment, self._recorded(moment)
+        return self._tiles[1]
+
+    def facts_at(self, moment: int, slot: int) -> list[tuple[str, str]]:
+        """Return facts about an agent at a moment."""
+        if moment >= self.replay.good:
+            owner = self.tiles_at(moment).owner[slot]
+            return [] if owner is None else self._recorded_facts(moment, *owner)
+        self._go(moment)
+        return self.facts(0, slot)
+
+    def sight_at(self, moment: int, slot: int) -> Sight | None:
+        """Return the cells that an agent saw at a moment."""
+        if moment >= self.replay.good:
+            return None
+        self._go(moment)
+        return self.sight(0, slot)
+
+    def observed_at(self, moment: int, slot: int) -> Observed | None:
+        """Return what an agent observed at a moment."""
+        if moment >= self.replay.good:
+            return None
+        self._go(moment)
+        return self.observed(0, slot)
+
+    def _go(self, moment: int) -> None:
+        self.replay.go(moment, self._moved)
+        self._keep(moment)
+
+    def _moved(self, elsewhere: bool) -> None:
+        """Follow the world to another moment, one step on or `elsewhere`."""
+        if elsewhere:
+            self._tracker = Tracker(self.sim, 0, self._title)
+            self._since = RUN_UP if self.replay.now == 0 else 0
+        else:
+            self._tracker.look()
+            self._since += 1
+        if self._since >= RUN_UP:  # what happened just before a jump is not known at once
+            self._keep(self.replay.now)
+
+    def _keep(self, moment: int) -> None:
+        self._scenes[moment] = self._tracker.scene
+        while len(self._scenes) > _KEPT:
+            self._scenes.popitem(last=False)
+
+    def _recorded(self, moment: int) -> "Tiles":
+        replay = self.replay
+        record, moments, world = replay.rollout, replay.moments, replay.world
+        step = int(moments.step[moment])
+        if moments.final[moment] or step == record.num_steps:
+            active = {
+                name: column[step - 1, world] & ~record.terminated[name][step - 1, world]
+                for name, column in record.active.items()
+            }
+        else:
+            active = {name: column[step, world] for name, column in record.active.items()}
+        observations = recorded_observations(record, moments, world, moment)
+        looks = _looks(self.drawn)
+        return tiles(observations, active, record.groups, looks, step, "as recorded")
+
+    def _recorded_facts(self, moment: int, group: str, k: int) -> list[tuple[str, str]]:
+        replay = self.replay
+        step = int(replay.moments.step[moment])
+        lines = [("group", group)]
+        if not replay.moments.fresh[moment]:
+            record, at = replay.rollout, (step - 1, replay.world, k)
+            slot = int(replay.vec.groups[group].slots[k])
+            action = {key: column[at] for key, column in record.actions[group].items()}
+            actors = replay.vec.sim.actors
+            points = {
+                key: actors[key].form(slot).point(np.ascontiguousarray(value).reshape(-1), 0)
+                for key, value in action.items()
+            }
+            lines.append(("reward", f"{float(record.rewards[group][at]):.4g} for the last step"))
+            lines.append(("last action", ", ".join(describe_action(actors, slot, points))))
+        return lines
+
+
+class Tiles(NamedTuple):
+    """A scene of what was recorded, where a world cannot be simulated again.
+
+    A rollout holds what every agent saw, not where it was. So each agent that acts has a tile with
+    its name and its window of observations; a tile without a window shows the agent alone.
+
+    Attributes:
+        scene: the scene.
+        owner: for every entry of the scene, the group of the agent that saw it and its number in
+            there; None between the tiles.
+    """
+
+    scene: Scene
+    owner: list[tuple[str, int] | None]
+
+
+def tiles(
+    observations: Mapping[str, Mapping[str, np.ndarray]],
+    active: Mapping[str, np.ndarray],
+    groups: Mapping[str, Any],
+    looks: Mapping[int, tuple[Look, bool]],
+    step: int,
+    title: str,
+) -> "Tiles":
+    """Lay out what the agents of a world saw, each in a tile.
+
+    Args:
+        observations: group -> channel -> [n, ...].
+        active: group -> bool [n], whose tiles are filled.
+        groups: group -> something with ``ids`` and ``encoding``.
+        looks: encoding -> how it is drawn, and whether it blocks the view.
+        step: for the score line.
+        title: likewise.
+    """
+    windows = []
+    for name, group in groups.items():
+        for k in range(len(group.ids)):
+            seen = {key: np.asarray(column[k]) for key, column in observations[name].items()}
+            found = window_of(seen)
+            window = _window(group.encoding or 0, found)
+            windows.append((name, k, window if active[name][k] else np.full_like(window, _BETWEEN)))
+    height, width = (max(window.shape[side] for _, _, window in windows) + 1 for side in (0, 1))
+    across = math.ceil(math.sqrt(len(windows) * height / width))
+    down = -(-len(windows) // across)
+    board = np.full((down * height, across * width), _BETWEEN, np.int64)
+    whose = np.full(board.shape, -1)
+    for number, (_, _, window) in enumerate(windows):
+        top, left = number // across * height + 1, number % across * width
+        board[top : top + window.shape[0], left : left + window.shape[1]] = window
+        whose[top : top + window.shape[0], left : left + window.shape[1]] = number
+    board, whose = board[:, :-1], whose[:, :-1]
+    captions = tuple(
+        Caption(k // across * height, k % across * width, width - 1, groups[name].ids[number])
+        for k, (name, number, _) in enumerate(windows)
+    )
+    row, col = np.nonzero(board)
+    whose[board == _BETWEEN] = -1
+    owner = [None if k < 0 else windows[k][:2] for k in whose[row, col].tolist()]
+    ids = ["" if one is None else f"seen by {groups[one[0]].ids[one[1]]}" for one in owner]
+    kinds, look = np.unique(board[row, col], return_inverse=True)
+    known = {_BETWEEN: (_GAP, False), -1: (_OUTSIDE, True), -2: (_MASKED, True), **looks}
+    drawn = [known.get(kind, (_UNKNOWN, False)) for kind in kinds.tolist()]
+    count = len(row)
+    scene = Scene(
+        rows=board.shape[0],
+        cols=board.shape[1],
+        ids=tuple(ids),
+        row=row,
+        col=col,
+        alive=np.ones(count, bool),
+        health=np.ones(count),
+        blocking=np.array([solid for _, solid in drawn], bool)[look],
+        team=np.ones(count, np.int64),
+        acting=np.zeros(count, bool),
+        look=look,
+        looks=tuple(one for one, _ in drawn),
+        captions=captions,
+        step=step,
+        title=title,
+    )
+    return Tiles(scene, owner)
+
+
+def _window(encoding: int, found: tuple[str, np.ndarray] | None) -> np.ndarray:
+    """Return what an agent saw, as encodings; one that saw nothing is alone."""
+    if found is None:
+        return np.array([[encoding]])
+    channel, labels = found
+    # There -1 is the agent itself, not what is out of bounds.
+    return np.where(labels == -1, encoding, labels) if channel == "absolute_encoding" else labels
+
+
+def _looks(drawn: DrawnAgents) -> dict[int, tuple]:
+    """Return how the first agent of each encoding is drawn, and whether it blocks the view."""
+    of_agent, looks = drawn.looks()
+    found: dict[int, tuple] = {}
+    for slot, kind in enumerate(np.asarray(drawn.store.traits["encoding"]).tolist()):
+        found.setdefault(kind, (looks[of_agent[slot]], bool(drawn.blocking[slot])))
+    return found

@@ -1,4 +1,4 @@
-"""What there is to see of one world at one moment, as arrays. Knows no drawing library."""
+"""What there is to see of one world at one moment, as arrays, without any drawing library."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abmarl.render.colors import RGB
-from abmarl.render.scenes.cast import Cast, Look
+from abmarl.render.scenes.appearance import DrawnAgents, Look
 
 
-class Tally(NamedTuple):
-    """One team in the score: its name, the colour of most of its agents, and how many live."""
+class TeamCount(NamedTuple):
+    """One team in the score: its name, the colour of most of its agents, how many are alive."""
 
     name: str
     color: RGB
@@ -56,10 +56,10 @@ class Scene:
         looks: the different looks of the agents.
         team_names: team number to name; teams without a name are scenery and are not counted.
         orientation: int [N], 1 left, 2 down, 3 right, 4 up; 0: none.
-        outlined: whether teams are something of their own, not just another word for encodings,
-            so that agents are outlined in the colours of their teams.
+        outlined: whether teams differ from encodings, so that agents are outlined in the colours
+            of their teams.
         attacks: int [K, 2], attacker and target; a target below 0: a miss.
-        fading: float [N] in [0, 1], how much is still to be seen of an agent that died lately.
+        fading: float [N] in [0, 1], how visible an agent still is that died lately.
         captions: words that stand in the grid.
         step: how many steps the world has taken, or None to leave it out.
         title: a line of text.
@@ -86,7 +86,7 @@ class Scene:
     step: int | None = None
     title: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.orientation is None:
             object.__setattr__(self, "orientation", np.zeros(len(self.ids), np.int8))
         if self.acting is None:
@@ -106,7 +106,7 @@ class Scene:
     @classmethod
     def of(
         cls, sim: Any, world: int = 0, *, step: int | None = None, title: str = "",
-        cast: Cast | None = None,
+        drawn: DrawnAgents | None = None,
     ) -> "Scene":  # fmt: skip
         """Take a snapshot.
 
@@ -115,20 +115,20 @@ class Scene:
             world: which world of a vectorised simulation.
             step: number of steps taken, for the score line.
             title: text for the score line.
-            cast: the `Cast` of the simulation, if there is one already.
+            drawn: the `DrawnAgents` of the simulation, if there are some already.
 
         Raises:
             TypeError: `sim` has no grid.
             ValueError: there is no such world, or an agent has an unknown colour.
         """
-        cast = Cast(sim) if cast is None else cast
-        store = cast.store
+        drawn = DrawnAgents(sim) if drawn is None else drawn
+        store = drawn.store
         if not 0 <= world < store.num_worlds:
             raise ValueError(
                 f"world is {world!r}, but there are {store.num_worlds}: "
                 f"0 to {store.num_worlds - 1} can be drawn"
             )
-        look, looks = cast.looks()
+        look, looks = drawn.looks()
         position = np.asarray(store.position[world])
         row, col = position[:, 0], position[:, 1]
         # Before the first reset agents are active and have no place yet.
@@ -139,34 +139,34 @@ class Scene:
         return cls(
             rows=int(store.rows),
             cols=int(store.cols),
-            ids=cast.ids,
+            ids=drawn.ids,
             row=row,
             col=col,
             alive=store.active[world] & placed,
             health=store.health[world],
-            blocking=cast.blocking,
+            blocking=drawn.blocking,
             team=team,
             look=look,
             looks=looks,
-            team_names=cast.team_names(np.ascontiguousarray(team)),
+            team_names=drawn.team_names(np.ascontiguousarray(team)),
             orientation=orientation,
-            acting=cast.acting,
+            acting=drawn.acting,
             outlined=not np.array_equal(team, store.traits["encoding"]),
             step=step,
             title=title,
         )
 
-    def tallies(self) -> list[Tally]:
-        """The score: every team that has a name, in the order of their numbers."""
-        lines = []
+    def team_counts(self) -> list[TeamCount]:
+        """Return the score: every team that has a name, in the order of their numbers."""
+        counts = []
         for number, name in sorted(self.team_names.items()):
             members = self.team == number
             common = np.bincount(self.look[members], minlength=1)
             color = self.looks[int(common.argmax())].color
             alive = int(np.count_nonzero(self.alive & members))
-            lines.append(Tally(name, color, alive, int(np.count_nonzero(members))))
-        return lines
+            counts.append(TeamCount(name, color, alive, int(np.count_nonzero(members))))
+        return counts
 
     def agents_at(self, row: int, col: int) -> list[int]:
-        """The numbers of the agents that are drawn in a cell, in their order."""
+        """Return the numbers of the agents that are drawn in a cell, in their order."""
         return np.flatnonzero(self.alive & (self.row == row) & (self.col == col)).tolist()

@@ -1,4 +1,4 @@
-"""What one agent sees: the cells in its view, and its window of observations."""
+"""What one agent sees: the cells in its view, and its windows of observations."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ class Sight(NamedTuple):
     visible: np.ndarray
 
     def on_grid(self, rows: int, cols: int) -> np.ndarray:
-        """bool [rows, cols]: the cells of the grid that are seen."""
+        """Return the cells of the grid that are seen, bool [rows, cols]."""
         seen = np.zeros((rows, cols), bool)
         side = len(self.visible)
         top, left = max(self.row, 0), max(self.col, 0)
@@ -38,11 +38,11 @@ class Sight(NamedTuple):
 
 
 def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
-    """The cells that an agent sees now, or None if it has no view range or is nowhere.
+    """Return the cells that an agent sees now; None without a view range or a place.
 
     Args:
         store: the arrays of the simulation.
-        agent: the agent, and `slot` its number.
+        agent: the agent.
         slot: its number.
         world: which world.
     """
@@ -68,7 +68,7 @@ def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
 
 
 def window_of(observations: dict[str, np.ndarray]) -> tuple[str, np.ndarray] | None:
-    """The channel to draw, and its labels.
+    """Return the channel to draw and its labels.
 
     Returns:
         The channel and int [h, w]: 0 empty, -1 out of bounds, -2 masked, else an encoding or a
@@ -88,13 +88,13 @@ def window_of(observations: dict[str, np.ndarray]) -> tuple[str, np.ndarray] | N
 def layers_of(
     channel: str, value: Any
 ) -> tuple[list[tuple[str, np.ndarray, np.ndarray | None]], list[int]]:
-    """The windows of cells that a channel is made of; none if it is something else.
+    """Return the windows of cells that a channel is made of; none if it is something else.
 
     Returns:
-        For every window what it is of, or "" for a channel of one window; the cells [h, w], labels
-        as in `window_of` or the numbers of a channel that is not of the package; and int [h, w],
-        how many agents are in each cell, or None where that is not told. And the encodings that
-        the channel tells of, but nobody is seen of.
+        Two lists. Of every window what it shows, or "" for a channel of one window; the cells
+        [h, w], labels as in `window_of` or the numbers of a user's channel; and int [h, w], how
+        many agents are in each cell, or None where that is not observed. Then the encodings of the
+        channel of which nobody is seen.
     """
     array = np.asarray(value) if channel in WINDOWS else value
     if not isinstance(array, np.ndarray):

@@ -1,12 +1,12 @@
 """What a viewer can show.
 
-A `Show` is a number of worlds, of which a `Viewer` asks the scene and, of an agent that somebody
-clicked at, what there is to tell. It may be able to go on by a step and to start anew; the viewer
-calls `step` at the pace that its user sets, and leaves out controls that a show has no use for.
+A `Show` is a number of worlds. A `Viewer` asks it for the scene of one and for facts about the
+agent that is chosen. A show may be able to step and to reset; the viewer calls `Show.step` at the
+pace that its user sets, and leaves out controls that a show has no use for.
 
-- `SimulationShow` shows a simulation that somebody else steps. What steps a simulation in some
-  way of its own (a player's keys, a rollout that is played back) derives from it: say ``can_step =
-  True``, do the step in `step`, and call `look` at its end.
+- `SimulationShow` shows a simulation that somebody else steps. Derive from it what steps a
+  simulation in another way (by a player's keys, from a rollout): set ``can_step = True``, do the
+  step in `step`, and call `look` at its end.
 - `PolicyShow` steps a vectorised simulation with policies.
 """
 
@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abmarl.render.scenes.cast import Cast, Look
+from abmarl.render.scenes.appearance import DrawnAgents, Look
+from abmarl.render.scenes.describe import describe_action, describe_value
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.scenes.sight import WINDOWS, Sight, layers_of, sight_of
 from abmarl.render.scenes.tracker import Tracker
-from abmarl.render.scenes.words import action_words, value_words
+from abmarl.rollout.policies import bind_policies, choose_actions
 
 
 class Pane(NamedTuple):
@@ -70,30 +71,34 @@ class Show(ABC):
 
     @abstractmethod
     def scene(self, world: int) -> Scene:
-        """What there is to see; the same object as long as nothing has happened."""
+        """Return what there is to see; the same object as long as nothing has happened."""
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
-        """What there is to tell about an agent: pairs of a label and some words."""
+        """Return facts about an agent: pairs of a label and some words."""
         return []
 
     def sight(self, world: int, slot: int) -> Sight | None:
-        """The cells that an agent sees, if that is known."""
+        """Return the cells that an agent sees, if that is known."""
         return None
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """What an agent observes, if that is known."""
+        """Return what an agent observes, if that is known."""
         return None
 
     def step(self) -> bool:
-        """Go on by one step; False when there is none to go, and nothing has changed.
+        """Go on by one step.
 
-        It is asked again later: a show that waits for a person returns False until there is an
-        action, and one that is over may be reset.
+        Returns:
+            Whether anything has changed. After False it is called again later: a show that waits
+            for a person returns False until there is an action, and one that is over may be reset.
         """
         return False
 
+    def look(self) -> None:  # noqa: B027 - for shows of what somebody else steps
+        """Take in that somebody else has stepped or reset what is shown."""
+
     def reset(self) -> None:  # noqa: B027 - most shows cannot
-        """Start anew."""
+        """Start again from the beginning."""
 
 
 class SimulationShow(Show):
@@ -110,34 +115,34 @@ class SimulationShow(Show):
         TypeError: `sim` has no grid.
     """
 
-    def __init__(self, sim: Any, title: str = ""):
-        self.cast = Cast(sim)
-        self.sim = self.cast.sim
+    def __init__(self, sim: Any, title: str = "") -> None:
+        self.drawn = DrawnAgents(sim)
+        self.sim = self.drawn.sim
         self.title = title
         self.num_worlds = int(self.sim.store.num_worlds)
         self._tracker: Tracker | None = None
 
     def look(self) -> None:
-        """Say that the simulation has been stepped or reset."""
+        """Take in that the simulation has been stepped or reset."""
         if self._tracker is not None:
             self._tracker.look()
 
     def tracker(self, world: int) -> Tracker:
-        """Who follows a world; only the one shown last is followed."""
+        """Return the tracker of a world; only the one shown last is followed."""
         if self._tracker is None or self._tracker.world != world:
             self._tracker = Tracker(self.sim, world, self.title)
         return self._tracker
 
     def scene(self, world: int) -> Scene:
-        """What there is to see in a world."""
+        """Return what there is to see in a world."""
         return self.tracker(world).scene
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
-        """Group, position, health, what it carries, reward so far and last action of an agent."""
+        """Return group, position, health, ammo, reward so far and last action of an agent."""
         tracker = self.tracker(world)
         scene, episode, store = tracker.scene, tracker.episode, self.sim.store
         lines = []
-        if group := self.cast.group(slot):
+        if group := self.drawn.group(slot):
             lines.append(("group", group))
         if scene.outlined:
             lines.append(("team", str(int(scene.team[slot]))))
@@ -147,23 +152,23 @@ class SimulationShow(Show):
         if scene.orientation[slot]:
             ways = ("left", "down", "right", "up")
             lines.append(("looks", ways[int(scene.orientation[slot]) - 1]))
-        if store.has("ammo") and hasattr(self.cast.agents[slot], "initial_ammo"):
+        if store.has("ammo") and hasattr(self.drawn.agents[slot], "initial_ammo"):
             lines.append(("ammo", str(int(store.ammo[world, slot]))))
-        if hasattr(self.cast.agents[slot], "action_space"):
+        if hasattr(self.drawn.agents[slot], "action_space"):
             lines.append(("reward", f"{episode.reward(slot):.4g} so far"))
-            words = action_words(episode.actors, slot, episode.action(slot))
+            words = describe_action(episode.actors, slot, episode.action(slot))
             if words or scene.alive[slot]:
                 lines.append(("last action", ", ".join(words) or "none yet"))
         return lines
 
     def sight(self, world: int, slot: int) -> Sight | None:
-        """The cells that an agent sees."""
+        """Return the cells that an agent sees."""
         if not self.scene(world).alive[slot]:
             return None
-        return sight_of(self.sim.store, self.cast.agents[slot], slot, world)
+        return sight_of(self.sim.store, self.drawn.agents[slot], slot, world)
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """What an agent observes; None if there is nothing."""
+        """Return what an agent observes; None if there is nothing."""
         tracker = self.tracker(world)
         panes, lines = [], []
         for channel, value in tracker.episode.observations(slot).items():
@@ -175,7 +180,7 @@ class SimulationShow(Show):
             if absent:
                 lines.append((name, f"nobody of {', '.join(map(str, absent))}"))
             elif not layers:
-                lines.append((name, value_words(value)))
+                lines.append((name, describe_value(value)))
         # The window around the agent is what people look for.
         panes.sort(key=lambda pane: pane.counts is not None or pane.looks is None)
         return Observed(tuple(panes), tuple(lines)) if panes or lines else None
@@ -183,7 +188,7 @@ class SimulationShow(Show):
     def _looks(
         self, scene: Scene, channel: str, labels: np.ndarray, slot: int
     ) -> dict[int, tuple[Look, bool]] | None:
-        """How labels are drawn: as the first agent that they may mean."""
+        """Return how labels are drawn: as the first agent that they may mean."""
         if channel not in WINDOWS:
             return None
         kinds = scene.team if channel == "team" else self.sim.store.traits["encoding"]
@@ -209,9 +214,7 @@ class PolicyShow(SimulationShow):
 
     can_step = can_reset = True
 
-    def __init__(self, vec: Any, policies: Any = None, seed: Any = None, title: str = ""):
-        from abmarl.rollout.policies import bind_policies
-
+    def __init__(self, vec: Any, policies: Any = None, seed: Any = None, title: str = "") -> None:
         super().__init__(vec, title)
         if not hasattr(vec, "num_envs"):
             raise TypeError(
@@ -224,9 +227,7 @@ class PolicyShow(SimulationShow):
         self.reset()
 
     def step(self) -> bool:
-        """All worlds go on by one step; those that end start anew."""
-        from abmarl.rollout.policies import choose_actions
-
+        """Step all worlds; those that end are reset."""
         active = self._infos["active"]
         actions = choose_actions(self._vec, self._policies, self._observations, active)
         self._observations, _, _, _, self._infos = self._vec.step(actions)
@@ -234,6 +235,6 @@ class PolicyShow(SimulationShow):
         return True
 
     def reset(self) -> None:
-        """All worlds start anew."""
+        """Reset all worlds."""
         self._observations, self._infos = self._vec.reset(seed=self._seed)
         self.look()

@@ -9,10 +9,11 @@ from abmarl.extras import load
 
 pygame = load("pygame")
 
+
 _open_windows: weakref.WeakSet = weakref.WeakSet()
 
 # What SDL falls back to when there is no screen; nobody sees anything on them.
-_BLIND = ("dummy", "offscreen")
+_INVISIBLE = ("dummy", "offscreen")
 
 
 class NoScreenError(OSError):
@@ -23,14 +24,14 @@ class Window:
     """A window that can be resized. All that are open in a process share one frame on the screen.
 
     Args:
-        size: Width and height in pixels.
-        title: What stands in its frame.
+        size: width and height in pixels.
+        title: what stands in its frame.
 
     Raises:
-        NoScreenError: There is no screen; says what to do instead.
+        NoScreenError: there is no screen; says what to do instead.
     """
 
-    def __init__(self, size: tuple[int, int], title: str):
+    def __init__(self, size: tuple[int, int], title: str) -> None:
         _init_display()
         self._title = title
         if pygame.display.get_surface() is None:
@@ -43,12 +44,12 @@ class Window:
         _open_windows.add(self)
 
     @property
-    def surface(self):
-        """What is drawn on; another one after the window was resized."""
+    def surface(self) -> pygame.Surface:
+        """The surface to draw on; another one after the window was resized."""
         return pygame.display.get_surface()
 
     def events(self) -> list[Any]:
-        """What has happened since it was asked last."""
+        """Return the events since the last call."""
         return pygame.event.get()
 
     def present(self) -> None:
@@ -82,7 +83,7 @@ def _init_display() -> None:
         if only_x:
             del os.environ["SDL_VIDEODRIVER"]
     driver = pygame.display.get_driver()
-    if driver in _BLIND and driver not in asked:
+    if driver in _INVISIBLE and driver not in asked:
         pygame.display.quit()
         raise _no_screen("no display was found")
 
@@ -95,7 +96,7 @@ def _no_screen(reason: str) -> NoScreenError:
 
 
 def _on_screen(size: tuple[int, int]) -> tuple[int, int]:
-    """Not larger than the screen, with some room for frame and task bar."""
+    """Return a size that the screen has room for, with frame and task bar."""
     sizes = pygame.display.get_desktop_sizes()
     if not sizes:
         return size

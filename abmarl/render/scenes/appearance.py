@@ -1,4 +1,4 @@
-"""Who is to be drawn and how: what scenes of one simulation share."""
+"""How agents look: their markers and colours, their groups and teams by name."""
 
 import math
 import operator
@@ -8,11 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abmarl.render.colors import RGB, rgb
-from abmarl.render.scenes.palette import shown_colors
-from abmarl.render.scenes.shapes import check_shape
+from abmarl.render.colors import PALETTE, RGB, rgb
 
-_look_of = operator.attrgetter("render_shape", "render_color", "render_size")
+# The markers that agents may be drawn as, by matplotlib's names.
+SHAPES = (
+    "o", ".", ",", "s", "^", ">", "v", "<", "D", "d", "p", "h", "H", "8", "*", "P", "X",
+    "+", "x", "|", "_", "1", "2", "3", "4",
+)  # fmt: skip
+LONGEST_TEXT = 4
+_DEFAULT_COLOR = "gray"  # of `render_color`
+
+_appearance_of = operator.attrgetter("render_shape", "render_color", "render_size")
 
 
 class Look(NamedTuple):
@@ -23,8 +29,51 @@ class Look(NamedTuple):
     size: float
 
 
+def marker_text(shape: str) -> str | None:
+    """Return what stands between the dollars of a marker such as ``"$R$"``, or None."""
+    inner = shape[1:-1].strip()
+    short = 0 < len(inner) <= LONGEST_TEXT and inner.isprintable()
+    framed = len(shape) > 2 and shape[0] == shape[-1] == "$"
+    return inner if framed and short and not set(inner) & set("$\\^_{}") else None
+
+
+def check_shape(shape: Any) -> str:
+    """Return the marker itself.
+
+    Raises:
+        ValueError: it cannot be drawn.
+    """
+    if isinstance(shape, str) and (shape in SHAPES or marker_text(shape)):
+        return shape
+    raise ValueError(
+        f"unknown render_shape {shape!r}: known are {' '.join(SHAPES)}, and up to {LONGEST_TEXT} "
+        "letters between dollars, as in '$R$'"
+    )
+
+
+def drawn_colors(agents: Sequence[Any]) -> list[Any]:
+    """Return the colour in which each agent of a grid simulation is drawn.
+
+    That is its `render_color`. Where all agents have the default one and encodings differ, every
+    encoding gets a colour of the palette, so that they can be told apart; agents that neither act
+    nor let others look through stay gray.
+    """
+    colors = [agent.render_color for agent in agents]
+    if not all(isinstance(color, str) and color == _DEFAULT_COLOR for color in colors):
+        return colors
+    kinds = sorted({agent.encoding for agent in agents if not _is_scenery(agent)})
+    if len(kinds) < 2:
+        return colors
+    of_kind = {kind: PALETTE[number % len(PALETTE)] for number, kind in enumerate(kinds)}
+    return [_DEFAULT_COLOR if _is_scenery(agent) else of_kind[agent.encoding] for agent in agents]
+
+
+def _is_scenery(agent: Any) -> bool:
+    return bool(agent.blocking) and not hasattr(agent, "action_space")
+
+
 def grid_of(sim: Any) -> Any | None:
-    """The simulation with a grid within wrappers and managers, single or vectorised, or None."""
+    """Return the simulation with a grid within wrappers and managers, or None."""
     inner = sim
     while inner is not None:
         vec = getattr(inner, "vec", None)
@@ -34,8 +83,8 @@ def grid_of(sim: Any) -> Any | None:
     return None
 
 
-class Cast:
-    """The agents of a grid simulation. What costs time is done once and kept.
+class DrawnAgents:
+    """The agents of a grid simulation as all its scenes show them, resolved once and cached.
 
     Args:
         sim: a grid simulation, a vectorised one, or a wrapper or manager around one.
@@ -52,7 +101,7 @@ class Cast:
         TypeError: `sim` has no grid.
     """
 
-    def __init__(self, sim: Any):
+    def __init__(self, sim: Any) -> None:
         self.sim = grid_of(sim)
         if self.sim is None:
             raise TypeError(
@@ -70,22 +119,23 @@ class Cast:
         self._groups: dict[str, str] | None = None
 
     def looks(self) -> tuple[np.ndarray, tuple[Look, ...]]:
-        """The looks of the agents, which may have changed.
+        """Return the looks of the agents, which may have changed.
 
         Returns:
             int [N], the number of every agent's look, and the different looks.
 
         Raises:
-            ValueError: an agent has an unknown marker or colour, or a size that is none.
+            ValueError: an agent has an unknown marker or colour, or a size that is not a number
+                above 0.
             TypeError: an agent's colour is neither text nor a sequence.
         """
-        keys = list(map(_look_of, self.agents))
-        if not self._keys or not _same(keys, self._keys):
+        keys = list(map(_appearance_of, self.agents))
+        if not self._keys or not _equal(keys, self._keys):
             self._looks, self._keys = self._resolve(keys), keys
         return self._looks
 
     def group(self, slot: int) -> str | None:
-        """The name of an agent's group, if it has one."""
+        """Return the name of an agent's group, if it has one."""
         if self._groups is None:
             self._groups = {
                 name: group.name
@@ -95,7 +145,7 @@ class Cast:
         return self._groups.get(self.ids[slot]) or getattr(self.agents[slot], "group", None)
 
     def team_names(self, team: np.ndarray) -> dict[int, str]:
-        """What teams are called: like their group when they are one group, else by number.
+        """Return the names of teams: of their group where they are one group, else a number.
 
         Teams in which nobody acts and everybody blocks are walls: they have no name.
 
@@ -103,14 +153,14 @@ class Cast:
             team: int [N].
         """
         if self._teams is None or self._teams[0] != team.tobytes():
-            members: dict[int, list[int]] = {}
-            for slot, number in enumerate(team.tolist()):
-                members.setdefault(number, []).append(slot)
-            names = {
-                number: self._team_name(number, slots)
-                for number, slots in members.items()
-                if not all(self._is_wall(slot) for slot in slots)
-            }
+            wall = self.blocking & ~self.acting
+            names = {}
+            for number in dict.fromkeys(team.tolist()):
+                slots = np.flatnonzero(team == number)
+                if not wall[slots].all():
+                    groups = {self.group(slot) for slot in slots.tolist()}
+                    only = groups.pop() if len(groups) == 1 else None
+                    names[number] = only or f"team {number}"
             # A group that is several teams names none of them.
             common = {name for name, count in Counter(names.values()).items() if count > 1}
             names = {
@@ -120,20 +170,12 @@ class Cast:
             self._teams = team.tobytes(), names
         return self._teams[1]
 
-    def _is_wall(self, slot: int) -> bool:
-        return bool(self.blocking[slot] and not self.acting[slot])
-
-    def _team_name(self, number: int, slots: list[int]) -> str:
-        groups = {self.group(slot) for slot in slots}
-        only = groups.pop() if len(groups) == 1 else None
-        return only or f"team {number}"
-
     def _resolve(self, keys: list[tuple]) -> tuple[np.ndarray, tuple[Look, ...]]:
-        """Agents share few looks; every different one is resolved once."""
+        """Resolve every different look once: agents share few."""
         numbers: dict[tuple, int] = {}
         looks: list[Look] = []
         of_agent = np.empty(len(keys), dtype=np.intp)
-        colors = shown_colors(self.agents)
+        colors = drawn_colors(self.agents)
         for slot, ((shape, _, size), color) in enumerate(zip(keys, colors, strict=True)):
             plain = color if isinstance(color, str) or not np.iterable(color) else tuple(color)
             try:
@@ -160,8 +202,8 @@ def _area(size: Any) -> float:
     return area
 
 
-def _same(keys: Sequence[tuple], others: Sequence[tuple]) -> bool:
+def _equal(keys: Sequence[tuple], others: Sequence[tuple]) -> bool:
     try:
         return keys == others
-    except ValueError:  # colours as arrays have no plain answer
+    except ValueError:  # comparing colours that are arrays gives no single truth value
         return False

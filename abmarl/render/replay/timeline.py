@@ -1,31 +1,36 @@
-"""What lies under the map of a replay: rewards over time, and a timeline to jump on.
+"""Widgets below the map of a replay, rewards over time and a timeline to jump on; films of replays.
 
-Strips as `abmarl.render.viewer.viewer` describes them. Moments go from the left to the right.
+Moments go from the left to the right.
 """
 
+import os
 from typing import Any
 
 import numpy as np
 
 from abmarl.extras import load
 from abmarl.render.colors import RGB
-from abmarl.render.drawing.markers import marker
-from abmarl.render.drawing.sprites import FAINT_INK, INK, text
+from abmarl.render.drawing.geometry import picture_size
+from abmarl.render.drawing.sprites import marker
+from abmarl.render.drawing.surface import frame, pixels_of
+from abmarl.render.drawing.text import FAINT_INK, INK, text_image
+from abmarl.render.films import FrameWriter
 from abmarl.render.replay.show import ReplayShow
+from abmarl.render.viewer.canvas import Widget
+from abmarl.rollout.replay import Replay
 
 pygame = load("pygame")
+
 
 _GROUND, _LINE, _BAR = (244, 242, 237), (222, 219, 211), (206, 203, 195)
 _DEATH, _DOUBT = (214, 52, 52), (238, 172, 166)
 _PAD = 12
 
 
-class _Strip:
-    """What both share: pixels to moments and back."""
+class _TimeAxis(Widget):
+    """A widget in which pixels stand for moments."""
 
-    height = 0
-
-    def __init__(self, show: ReplayShow):
+    def __init__(self, show: ReplayShow) -> None:
         self.show = show
 
     def click(self, x: int, width: int) -> None:
@@ -39,12 +44,12 @@ class _Strip:
         return _PAD + np.rint(np.asarray(moment) * (room / last)).astype(np.int64)
 
 
-class Timeline(_Strip):
-    """A bar with the episodes, the kills, what could not be simulated again, and where one is."""
+class Timeline(_TimeAxis):
+    """A bar with episodes, kills, what could not be simulated again, and the present moment."""
 
     height = 40
 
-    def draw(self, surface: Any) -> None:
+    def draw(self, surface: pygame.Surface) -> None:
         """Draw it over the whole of a surface."""
         show, replay, width = self.show, self.show.replay, surface.get_width()
         moments = replay.moments
@@ -56,7 +61,7 @@ class Timeline(_Strip):
         if replay.mismatch is not None:
             start = int(self._x(replay.good, width))
             surface.fill(_DOUBT, (start, 9, right - start + 1, 6))
-        # Many more than pixels would be a wall of them.
+        # As many as pixels would be a wall of them.
         starts = np.unique(self._x(np.flatnonzero(moments.fresh)[1:], width))
         if len(starts) < (right - left) / 3:
             for x in starts.tolist():
@@ -66,7 +71,7 @@ class Timeline(_Strip):
         pygame.draw.circle(surface, INK, (now, 12), 6)
         self._write(surface)
 
-    def _write(self, surface: Any) -> None:
+    def _write(self, surface: pygame.Surface) -> None:
         show, replay = self.show, self.show.replay
         moments, moment = replay.moments, show.moment
         words = (
@@ -75,30 +80,30 @@ class Timeline(_Strip):
         )
         if moments.final[moment]:
             words += ", its end"
-        surface.blit(text(words, 13, INK), (_PAD, 23))
+        surface.blit(text_image(words, 13, INK), (_PAD, 23))
         if replay.mismatch is not None:
             warning = "not as recorded from here on: shown is the record"
             known = moment < replay.good
             later = f"from step {replay.mismatch.step} on the record is shown, it differs"
-            label = text(later if known else warning, 13, FAINT_INK if known else _DEATH)
+            label = text_image(later if known else warning, 13, FAINT_INK if known else _DEATH)
         else:
-            label = text("backwards" if show.backwards else "", 13, FAINT_INK)
+            label = text_image("backwards" if show.backwards else "", 13, FAINT_INK)
         surface.blit(label, (surface.get_width() - _PAD - label.get_width(), 23))
 
 
-class Rewards(_Strip):
+class ReturnCurves(_TimeAxis):
     """The rewards of each group over time, added up from the start of every episode."""
 
     height = 84
 
-    def __init__(self, show: ReplayShow):
+    def __init__(self, show: ReplayShow) -> None:
         super().__init__(show)
         self._world = -1
         self._returns: dict[str, np.ndarray] = {}
-        self._curves: Any = None
+        self._curves: pygame.Surface | None = None
         self._colors = _group_colors(show)
 
-    def draw(self, surface: Any) -> None:
+    def draw(self, surface: pygame.Surface) -> None:
         """Draw it over the whole of a surface."""
         replay, width = self.show.replay, surface.get_width()
         if self._world != replay.world:
@@ -112,16 +117,19 @@ class Rewards(_Strip):
         x = _PAD
         for name, values in self._returns.items():
             value = f"{name} {values[self.show.moment]:.2f}"
-            label, dot = text(value, 13, INK), marker("o", self._colors[name], 9.0, False, False)
+            label, dot = (
+                text_image(value, 13, INK),
+                marker("o", self._colors[name], 9.0, False, False),
+            )
             if x + dot.get_width() + label.get_width() + 90 > width:
                 break
             surface.blit(dot, (x, 11 - dot.get_height() // 2))
             surface.blit(label, (x + dot.get_width() + 3, 11 - label.get_height() // 2))
             x += dot.get_width() + label.get_width() + 16
-        label = text("return so far", 13, FAINT_INK)
+        label = text_image("return so far", 13, FAINT_INK)
         surface.blit(label, (width - _PAD - label.get_width(), 11 - label.get_height() // 2))
 
-    def _drawn(self, size: tuple[int, int]) -> Any:
+    def _drawn(self, size: tuple[int, int]) -> pygame.Surface:
         surface = pygame.Surface(size, 0, 32)
         surface.fill(_GROUND)
         width, bottom, top = size[0], self.height - 8, 26
@@ -148,8 +156,8 @@ class Rewards(_Strip):
         return surface
 
 
-def returns_so_far(replay: Any) -> dict[str, np.ndarray]:
-    """group -> float64 [P], the rewards of the group in the episode until each moment."""
+def returns_so_far(replay: Replay) -> dict[str, np.ndarray]:
+    """Return group -> float64 [P], its rewards in the episode until each moment."""
     moments = replay.moments
     starts = np.flatnonzero(moments.fresh)[moments.episode]
     found = {}
@@ -162,7 +170,54 @@ def returns_so_far(replay: Any) -> dict[str, np.ndarray]:
 
 
 def _group_colors(show: ReplayShow) -> dict[str, RGB]:
-    """The colour of the first agent of every group."""
-    of_agent, looks = show.cast.looks()
+    """Return the colour of the first agent of every group."""
+    of_agent, looks = show.drawn.looks()
     slots = {name: int(group.slots[0]) for name, group in show.replay.vec.groups.items()}
     return {name: looks[of_agent[slot]].color for name, slot in slots.items()}
+
+
+class Clip(FrameWriter):
+    """Films moments of a `ReplayShow`: the map, with the rewards over time under it.
+
+    Args:
+        show: the replay.
+        path: where to write; the suffix decides the format, see `FrameWriter`.
+        fps: pictures per second.
+
+    Raises:
+        ValueError, OSError, ImportError: as `FrameWriter`.
+    """
+
+    def __init__(self, show: ReplayShow, path: str | os.PathLike, fps: float) -> None:
+        self.show = show
+        self._curves = ReturnCurves(show)
+        self._size = _size_for(show)
+        super().__init__(path, fps)
+
+    def take(self, moment: int) -> np.ndarray:
+        """Film a moment.
+
+        Returns:
+            The picture, uint8 [height, width, 3].
+        """
+        self.show.go(moment)
+        surface = pygame.Surface((self._size[0], self._curves.height), 0, 32)
+        self._curves.draw(surface)
+        upper = frame(self.show.scene(self.show.replay.world), self._size)
+        picture = np.concatenate([upper, pixels_of(surface)])
+        self.add(picture)
+        return picture
+
+
+def _size_for(show: ReplayShow) -> tuple[int, int]:
+    """Return a size for the world, and from a mismatch on for what every agent saw."""
+    store, replay = show.replay.vec.store, show.replay
+    width, height = picture_size(store.rows, store.cols)
+    if replay.mismatch is not None:
+        now = show.moment
+        show.go(replay.good)
+        tiles = show.scene(replay.world)
+        show.go(now)
+        wide, high = picture_size(tiles.rows, tiles.cols)
+        width, height = max(width, wide), max(height, high)
+    return width, height

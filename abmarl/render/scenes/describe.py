@@ -1,4 +1,4 @@
-"""Actions and observations in words."""
+"""Actions and observations as text, for the panel of a viewer."""
 
 import math
 from typing import Any
@@ -15,22 +15,22 @@ from abmarl.gridworld.actor import (
     SelectiveAttackActor,
 )
 
-_LISTED, _NUMBERS = 3, 12  # so many cells, and numbers, are told one by one
-_WAYS = ("stay", "left", "down", "right", "up")
+_MOST_CELLS, _MOST_NUMBERS = 3, 12  # that are listed one by one
+_DIRECTIONS = ("stay", "left", "down", "right", "up")
 
 
-def action_words(actors: dict[str, Any], slot: int, action: dict[str, Any]) -> list[str]:
-    """What an agent did, channel by channel.
+def describe_action(actors: dict[str, Any], slot: int, action: dict[str, Any]) -> list[str]:
+    """Describe what an agent did, channel by channel.
 
     Args:
         actors: the actors of the simulation by channel.
         slot: the number of the agent.
         action: its action by channel.
     """
-    return [_words(actors.get(key), key, slot, value) for key, value in action.items()]
+    return [_describe(actors.get(key), key, slot, value) for key, value in action.items()]
 
 
-def _words(actor: Any, key: str, slot: int, value: Any) -> str:
+def _describe(actor: Any, key: str, slot: int, value: Any) -> str:
     while actor is not None and actor.wrapped_component is not None:
         value, actor = actor.inner_point(slot, int(value)), actor.wrapped_component
     if isinstance(actor, RestrictedSelectiveAttackActor):
@@ -41,22 +41,22 @@ def _words(actor: Any, key: str, slot: int, value: Any) -> str:
         far = side // 2
         offsets = [(int(n) // side - far, int(n) % side - far, 1) for n in numbers]
         return _cells(offsets, side * side)
-    for kind, words in _WORDS:
+    for kind, describe in _KINDS:
         if isinstance(actor, kind):
-            return words(value)
+            return describe(value)
     return f"{key}: {_plain(value)}"
 
 
 def _move(value: Any) -> str:
-    return f"move {way}" if (way := _offset(*np.asarray(value).tolist())) else "stay"
+    return f"move {offset}" if (offset := _offset(*np.asarray(value).tolist())) else "stay"
 
 
 def _cross(value: Any) -> str:
-    return f"move {_WAYS[int(value)]}" if value else "stay"
+    return f"move {_DIRECTIONS[int(value)]}" if value else "stay"
 
 
 def _drift(value: Any) -> str:
-    return f"turn {_WAYS[int(value)]}" if value else "drift"
+    return f"turn {_DIRECTIONS[int(value)]}" if value else "drift"
 
 
 def _binary(value: Any) -> str:
@@ -76,9 +76,10 @@ def _selective(value: Any) -> str:
 
 
 def _cells(cells: list[tuple[int, int, int]], total: int) -> str:
-    """Cells by their offsets, of the `total` that there are."""
-    if len({cell[:2] for cell in cells}) > _LISTED:
-        return f"attack on {len({cell[:2] for cell in cells})} of {total} cells"
+    """List attacked cells by their offsets, or count them out of `total`."""
+    count = len({cell[:2] for cell in cells})
+    if count > _MOST_CELLS:
+        return f"attack on {count} of {total} cells"
     parts = [(_offset(int(r), int(c)) or "own cell") + _times(n) for r, c, n in cells]
     return f"attack {', '.join(parts)}" if parts else "no attack"
 
@@ -96,18 +97,18 @@ def _times(count: int) -> str:
     return f" x{count}" if count > 1 else ""
 
 
-def value_words(value: Any) -> str:
-    """What was observed on a channel, on a line or two."""
+def describe_value(value: Any) -> str:
+    """Describe what was observed on a channel, in 80 characters at most."""
     if isinstance(value, dict):
-        text = ", ".join(f"{key} {value_words(one)}" for key, one in value.items())
+        text = ", ".join(f"{key} {describe_value(one)}" for key, one in value.items())
     elif isinstance(value, tuple | list):
-        text = ", ".join(map(value_words, value))
+        text = ", ".join(map(describe_value, value))
     elif np.asarray(value).dtype.kind not in "biuf":
         text = " ".join(str(value).split())
     else:
         numbers = np.asarray(value).ravel()
-        text = " ".join(f"{number:.4g}" for number in numbers[:_NUMBERS].tolist())
-        text += f" ... ({numbers.size} numbers)" if numbers.size > _NUMBERS else ""
+        text = " ".join(f"{number:.4g}" for number in numbers[:_MOST_NUMBERS].tolist())
+        text += f" ... ({numbers.size} numbers)" if numbers.size > _MOST_NUMBERS else ""
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -117,7 +118,7 @@ def _plain(value: Any) -> str:
 
 
 # A drift move is a cross move too, so it comes first.
-_WORDS = (
+_KINDS = (
     (DriftMoveActor, _drift),
     (CrossMoveActor, _cross),
     (MoveActor, _move),

@@ -1,1 +1,0 @@
-"""Games in the window of a viewer: people's keys as actions of agents."""

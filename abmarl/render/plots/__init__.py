@@ -1,1 +1,0 @@
-"""Curves and tables as PNG or SVG."""
