@@ -13,12 +13,10 @@ from abmarl.experiments.experiment import Experiment, ExperimentError, read
 from abmarl.experiments.ray_session import prepare
 from abmarl.experiments.results import Results
 from abmarl.experiments.settings import apply_settings
+from abmarl.external.checkpoints.rllib import act, read_modules
 from abmarl.external.runtime import hush
 from abmarl.extras import load
 from abmarl.managers.simulation_manager import SimulationManager
-
-MODULES = Path("learner_group", "learner", "rl_module")
-"""Where a checkpoint of RLlib keeps its networks."""
 
 
 @dataclass
@@ -95,19 +93,10 @@ class TrainedPolicies:
         config: Mapping[str, Any] | None = None,
         explore: bool = True,
     ) -> None:
-        rl_module = load("ray.rllib.core.rl_module.multi_rl_module", "rllib", "abmarl.experiments")
-        self._torch = load("torch", "rllib", "abmarl.experiments")
-        if not (checkpoint / MODULES).is_dir():
-            raise ExperimentError(f"{checkpoint} has no networks in {MODULES}")
         try:
-            self._modules = rl_module.MultiRLModule.from_checkpoint(checkpoint / MODULES)
-        except Exception as error:
-            raise ExperimentError(
-                f"{checkpoint} cannot be read: {type(error).__name__}: {error}"
-            ) from error
-        for _, module in self._modules.items():
-            if isinstance(module, self._torch.nn.Module):
-                module.eval()
+            self._modules = read_modules(checkpoint)
+        except ValueError as error:
+            raise ExperimentError(str(error)) from error
         self.explore = explore
         self._normalized = bool((config or {}).get("normalize_actions", True))
         self._mapping = policy_mapping_fn
@@ -188,7 +177,7 @@ class TrainedPolicies:
 
     def seed(self, seed: int) -> None:
         """Seed the draws of actions."""
-        self._torch.manual_seed(seed)
+        load("torch", "rllib", "abmarl.experiments").manual_seed(seed)
 
     def _compute(self, observations: list, policy_id: str | None, explore: bool | None) -> list:
         if len(self._codecs) == 1 and policy_id in (None, "default_policy"):
@@ -197,37 +186,12 @@ class TrainedPolicies:
             raise ValueError(
                 f"there is no policy {policy_id!r}; there are {', '.join(map(repr, self._codecs))}"
             )
-        from ray.rllib.core.columns import Columns
-
         codec, module = self._codecs[policy_id], self._modules[policy_id]
-        torch, explore = self._torch, self.explore if explore is None else explore
-        batch = {
-            Columns.OBS: torch.from_numpy(np.stack([codec.observe(one) for one in observations]))
-        }
-        with torch.no_grad():
-            forward = module.forward_exploration if explore else module.forward_inference
-            found = forward(batch)
-            if Columns.ACTIONS not in found:
-                found[Columns.ACTIONS] = _draw(module, found[Columns.ACTION_DIST_INPUTS], explore)
-        actions = _unsquashed(module, found[Columns.ACTIONS], self._normalized)
-        return [codec.act(value) for value in actions]
-
-
-def _draw(module: Any, inputs: Any, explore: bool) -> Any:
-    if explore:
-        return module.get_exploration_action_dist_cls().from_logits(inputs).sample()
-    return module.get_inference_action_dist_cls().from_logits(inputs).to_deterministic().sample()
-
-
-def _unsquashed(module: Any, actions: Any, normalized: bool) -> list:
-    """Return the actions of a batch, floats stretched to their bounds where RLlib's runners do."""
-    from ray.rllib.utils.spaces.space_utils import get_base_struct_from_space, unsquash_action
-
-    actions = actions.cpu().numpy()
-    if actions.dtype.kind == "f" and normalized:
-        struct = get_base_struct_from_space(module.action_space)
-        return [unsquash_action(one, struct) for one in actions]
-    return [int(one) for one in actions] if actions.ndim == 1 else list(actions)
+        explore = self.explore if explore is None else explore
+        batch = np.stack([codec.observe(one) for one in observations])
+        actions = act(module, batch, explore, self._normalized)
+        # One number per action is an int.
+        return [codec.act(value) for value in (actions.tolist() if actions.ndim == 1 else actions)]
 
 
 def _check(modules: Any, policy_id: str, codec: Codec, agent_id: str) -> None:

@@ -13,7 +13,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from abmarl.experiments.environment import codecs_of, learners_of
-from abmarl.experiments.trained import MODULES, TrainedPolicies
+from abmarl.experiments.trained import TrainedPolicies
 from abmarl.external import gym_to_abmarl
 from abmarl.managers import AllStepManager
 
@@ -50,7 +50,7 @@ def test_actions_are_stretched_as_in_training(tmp_path, config, action):
     (codec,) = codecs_of(learners_of(manager)).values()
     spec = RLModuleSpec(Half, codec.observation_space, codec.action_space, model_config={})
     modules = MultiRLModuleSpec(rl_module_specs={"puller": spec}).build()
-    modules.save_to_path(str(tmp_path / MODULES))
+    modules.save_to_path(str(tmp_path / "learner_group" / "learner" / "rl_module"))
     trainer = TrainedPolicies(tmp_path, manager, lambda agent_id: "puller", config)
     for explore in (False, True):
         found = trainer.compute_single_action(np.zeros(2, np.float32), explore=explore)

@@ -107,6 +107,37 @@ def read_modules(path: str | os.PathLike) -> dict[str, Any]:
     return {name: read_module(module_folder(path, name)) for name in policies_in(path)}
 
 
+def act(
+    module: Any, observations: Any, explore: bool, normalized: bool = True, **kwargs: Any
+) -> np.ndarray:
+    """Return the actions of a module for a batch of observations.
+
+    Args:
+        module: What `read_module` returned.
+        observations: Arrays [k, ...], nested as the module's space.
+        explore: Whether actions are drawn as in training, else they are the likeliest.
+        normalized: Whether actions in a Box are scaled from [-1, 1] to its bounds, as RLlib's env
+            runners do.
+        **kwargs: For the module's ``forward_exploration``.
+    """
+    import torch
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.utils.spaces.space_utils import unsquash_action
+
+    from abmarl.external.rllib.modules import choose_actions
+
+    tensors = mapped(lambda one: torch.as_tensor(np.asarray(one, np.float32)), observations)
+    with torch.no_grad():
+        if explore:
+            columns = module.forward_exploration({Columns.OBS: tensors}, **kwargs)
+        else:
+            columns = module.forward_inference({Columns.OBS: tensors})
+        actions = choose_actions(module, columns, explore)[0].cpu().numpy()
+    if normalized and isinstance(module.action_space, spaces.Box):
+        return unsquash_action(actions, module.action_space)
+    return actions
+
+
 class RLlibModel(CheckpointModel):
     """An ``RLModule``. Making it executes the pickles of its folder.
 
@@ -142,29 +173,10 @@ class RLlibModel(CheckpointModel):
     ) -> np.ndarray:
         """Return the best actions of `forward_inference`, or draws of `forward_exploration`."""
         import torch
-        from ray.rllib.core.columns import Columns
-
-        from abmarl.external.rllib.modules import choose_actions
 
         if masks is not None:
             points = {_OBSERVATIONS: points, _MASK: masks}
-        batch = {
-            Columns.OBS: mapped(lambda one: torch.as_tensor(np.asarray(one, np.float32)), points)
-        }
-        with torch.no_grad(), torch.random.fork_rng(devices=[], enabled=not deterministic):
-            if deterministic:
-                columns = self._module.forward_inference(batch)
-            else:
+        with torch.random.fork_rng(devices=[], enabled=not deterministic):
+            if not deterministic:
                 torch.manual_seed(int(rng.integers(2**63)))
-                columns = self._module.forward_exploration(batch, t=0)
-            actions, _ = choose_actions(self._module, columns, not deterministic)
-        return self._scaled(actions.cpu().numpy())
-
-    def _scaled(self, actions: np.ndarray) -> np.ndarray:
-        """Return actions within their bounds: modules act in [-1, 1] where a Box has bounds."""
-        space = self._module.action_space
-        if not isinstance(space, spaces.Box):
-            return actions
-        from ray.rllib.utils.spaces.space_utils import unsquash_action
-
-        return unsquash_action(actions, space)
+            return act(self._module, points, not deterministic, t=0)

@@ -22,22 +22,11 @@ Step = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
 class PettingZooEnv:
     """What both kinds of environments have in common; comes before PettingZoo's class in bases.
 
-    Args:
-        sim: A manager, or a simulation, which gets an `AllStepManager`.
-        horizon: Steps of the manager after which an episode is truncated; None: never.
-        render_mode: None or one of ``metadata["render_modes"]``.
-        action_masks: Whether infos have an ``action_mask``.
-
     Attributes:
         manager: The manager.
         sim: Its simulation.
         possible_agents: Ids of all learning agents.
         agents: Ids of those that have not left; empty before the first and after the last step.
-
-    Raises:
-        TypeError: `sim` is neither a simulation nor a manager, or another parameter is of the wrong
-            kind, or there are no masks.
-        ValueError: No agent both observes and acts, or another parameter is out of its range.
     """
 
     metadata: ClassVar = {"name": "abmarl", **adapter.METADATA}
@@ -85,19 +74,11 @@ class PettingZooEnv:
         }
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """Return the observation space of an agent, the same object every time.
-
-        Raises:
-            ValueError: There is no such agent.
-        """
+        """Return the observation space of an agent, the same object every time."""
         return self._space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> spaces.Space:
-        """Return the action space of an agent, the same object every time.
-
-        Raises:
-            ValueError: There is no such agent.
-        """
+        """Return the action space of an agent, the same object every time."""
         return self._space_of(agent, self.action_spaces)
 
     @property
@@ -136,9 +117,6 @@ class PettingZooEnv:
 
         Returns:
             For ``"rgb_array"`` uint8 ``[height, width, 3]``, for ``"ansi"`` text, else None.
-
-        Raises:
-            ValueError: There is no render mode.
         """
         return adapter.render(self.sim, self.render_mode)
 
@@ -344,24 +322,13 @@ class PettingZooAECWrapper(PettingZooEnv, pettingzoo.AECEnv):
         self._paid = False
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since its last action, ends and info of the selected agent.
-
-        Args:
-            observe: Whether to return the observation, else None in its place.
-
-        Raises:
-            ValueError: No episode has begun.
-        """
+        """Return observation, reward since its last action, ends and info of the selected agent."""
         if not self._begun:
             raise ValueError("no agent is on turn before the first episode: call reset() first")
         return super().last(observe)
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent observes at present.
-
-        Raises:
-            ValueError: The agent is not in `agents`.
-        """
+        """Return what an agent observes at present."""
         if agent not in self.terminations:
             raise ValueError(
                 f"agent {agent!r} has left or never was here; there are {self.agents[:8]}"
@@ -465,12 +432,7 @@ def _takes_masks(space: spaces.Space) -> bool:
 
 
 def _check_masks(sim: AgentBasedSimulation, action_spaces: Mapping[str, Any]) -> None:
-    """Refuse a simulation without action masks.
-
-    Raises:
-        TypeError: The simulation does not make any.
-        ValueError: No action space takes a mask.
-    """
+    """Refuse a simulation without action masks, or whose action spaces take none."""
     kind = type(getattr(sim, "unwrapped", sim))
     if kind.action_masks is AgentBasedSimulation.action_masks:
         raise TypeError(
