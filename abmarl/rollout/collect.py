@@ -10,7 +10,6 @@ import numpy as np
 from abmarl import terminal
 from abmarl.rollout.columns import Rollout, check_rollout_memory
 from abmarl.rollout.episodes import Episodes
-from abmarl.rollout.file import versions
 from abmarl.rollout.policies import bind_policies, choose_actions
 from abmarl.rollout.sinks import ColumnSink, EpisodeSink
 
@@ -50,7 +49,12 @@ class Tally:
 
 @dataclass
 class Statistics:
-    """What `statistics` returns: the episodes and the counters, no columns."""
+    """What `statistics` returns: the episodes and the counters, no columns.
+
+    Attributes:
+        episodes: The table of the episodes that ended.
+        tally: The counters of the run.
+    """
 
     episodes: Episodes
     tally: Tally
@@ -102,7 +106,7 @@ def collect(
         ValueError: For unknown groups or policies, a number of steps below 1, a simulation that
             does not reset its worlds.
     """
-    num_steps = _checked(vec, num_steps)
+    num_steps = check_run(vec, "a rollout", "num_steps", num_steps)
     bound = bind_policies(vec, policies)
     check_rollout_memory(vec, num_steps)
     continued = seed is None and vec.started
@@ -114,11 +118,8 @@ def collect(
         episodes=table.finish(tally.steps),
         seed=vec.seed if seed is None else seed,
         continued=continued,
-        horizon=vec.horizon,
-        order=vec.order,
         simulation=name,
         interrupted=tally.interrupted,
-        versions=versions(),
         tally=tally,
     )
 
@@ -133,11 +134,11 @@ def statistics(
     progress: bool = True,
     on_step: Callable[[int, dict], None] | None = None,
 ) -> Statistics:
-    """As `collect`, but keep the table of episodes and the counters only.
+    """Do as `collect`, but keep the table of episodes and the counters only.
 
     Takes about a hundred bytes per episode. Arguments and errors are those of `collect`.
     """
-    num_steps = _checked(vec, num_steps)
+    num_steps = check_run(vec, "a rollout", "num_steps", num_steps)
     table = EpisodeSink(vec)
     bound = bind_policies(vec, policies)
     name = name or simulation_name(vec)
@@ -146,20 +147,32 @@ def statistics(
 
 
 def simulation_name(vec: Any) -> str:
-    """The name of the simulation's class."""
+    """Return the name of the simulation's class."""
     return type(getattr(vec, "sim", vec)).__name__
 
 
-def _checked(vec: Any, num_steps: int) -> int:
-    if isinstance(num_steps, bool) or not isinstance(num_steps, int | np.integer):
-        raise TypeError(f"num_steps must be an int, not {num_steps!r}")
-    if num_steps < 1:
-        raise ValueError(f"num_steps must be at least 1, not {num_steps}")
+def check_run(vec: Any, noun: str, name: str, count: int) -> int:
+    """Return the number of steps or episodes of a run as an int.
+
+    Args:
+        vec: The vectorised simulation.
+        noun: What the run is, with its article.
+        name: The name of the number.
+        count: The number.
+
+    Raises:
+        TypeError: When it is not an int.
+        ValueError: When it is below 1, or the worlds do not reset themselves.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+        raise TypeError(f"{name} must be an int, not {count!r}")
+    if count < 1:
+        raise ValueError(f"{name} must be at least 1, not {count}")
     if not vec.autoreset:
         raise ValueError(
-            "a rollout needs a simulation that resets its worlds: vectorize(..., autoreset=True)"
+            f"{noun} needs a simulation that resets its worlds: vectorize(..., autoreset=True)"
         )
-    return int(num_steps)
+    return int(count)
 
 
 def _run(
@@ -172,7 +185,7 @@ def _run(
     progress: bool,
     on_step: Callable[[int, dict], None] | None,
 ) -> Tally:
-    """The loop: sinks see each step, the tally counts those that are complete."""
+    """Step the worlds: sinks see each step, the tally counts those that are complete."""
     tally = Tally()
     began = time.perf_counter()
     observations, infos = vec.reset(seed=seed)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.rollout.collect import simulation_name
+from abmarl.rollout.collect import check_run, simulation_name
 from abmarl.rollout.episodes import teams_of
-from abmarl.rollout.evaluation import Evaluation, check_episodes, evaluate
+from abmarl.rollout.evaluation import Evaluation, evaluate
 from abmarl.rollout.policies import bind_policies
 
 
 @dataclass
 class Match:
-    """One combination of policies and how it went.
+    """One combination of policies and its evaluation.
 
     Attributes:
         labels: group -> what its policy is called.
@@ -61,7 +61,7 @@ class CrossPlay:
         return first, second
 
     def matrix(self, what: str = "return") -> np.ndarray:
-        """A number for each pair of policies, of the group of the rows.
+        """Return a number for each pair of policies, of the group of the rows.
 
         Args:
             what: ``"return"``: its mean return; ``"win rate"``: the share of episodes that its
@@ -71,8 +71,8 @@ class CrossPlay:
             float64 [policies of the rows, policies of the columns]; nan where nothing was played.
 
         Raises:
-            ValueError: There are no two groups to compare, the team of the rows is not known, or
-                `what` is something else.
+            ValueError: When there are no two groups to compare, the team of the rows is not
+                known, or ``what`` is something else.
         """
         if self.axes is None:
             raise ValueError("a matrix needs two groups, and no third one with several policies")
@@ -134,7 +134,7 @@ def cross_play(
     """
     bind_policies(vec, dict.fromkeys(policies, "random"))  # are there such groups?
     entrants = {group: dict(policies.get(group) or {"random": "random"}) for group in vec.groups}
-    check_episodes(vec, num_episodes)
+    check_run(vec, "an evaluation", "num_episodes", num_episodes)
     for group, choices in entrants.items():
         for policy in choices.values():
             bind_policies(vec, {group: policy})
@@ -162,7 +162,7 @@ def cross_play(
 
 
 def _group_teams(vec: Any, teams: np.ndarray) -> dict[str, int | None]:
-    """The team of each group; None where its agents are of several.
+    """Return the team of each group; None where its agents are of several.
 
     Args:
         vec: A vectorised simulation.

@@ -1,4 +1,4 @@
-"""What became of the episodes of a rollout."""
+"""Episodes that ended, and the teams in them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,16 +29,6 @@ class Episodes:
 
     def __len__(self) -> int:
         return len(self.world)
-
-    def arrays(self) -> list[tuple[tuple[str, ...], np.ndarray]]:
-        """Every array with its path."""
-        return [
-            (("episodes", "world"), self.world),
-            (("episodes", "step"), self.step),
-            (("episodes", "length"), self.length),
-            *((("episodes", "return", group), array) for group, array in self.returns.items()),
-            *((("episodes", "survivors", str(t)), array) for t, array in self.survivors.items()),
-        ]
 
 
 class AliveCurve:
@@ -79,14 +69,14 @@ class AliveCurve:
 
     @property
     def mean(self) -> dict[int, np.ndarray]:
-        """team -> float64 [K], mean number of agents alive after k steps."""
+        """Mean number of agents alive after k steps: team -> float64 [K]."""
         length = int(np.count_nonzero(self.episodes))
         mean = self.total[:length] / self.episodes[:length, None]
         return {team: mean[:, column] for column, team in enumerate(self.members)}
 
     @property
     def running(self) -> np.ndarray:
-        """float64 [K], how many episodes the mean is over."""
+        """Number of episodes that the mean is over, float64 [K]."""
         return self.episodes[: int(np.count_nonzero(self.episodes))]
 
     def _count(self, alive: np.ndarray, worlds: Any) -> None:
@@ -102,13 +92,13 @@ class AliveCurve:
 
 
 def teams_of(vec: Any) -> np.ndarray:
-    """The team of every agent, int [B, N]."""
+    """Return the team of every agent, int [B, N]."""
     store = vec.store
     return np.broadcast_to(store.teams(), (vec.num_envs, store.num_agents))
 
 
 def team_names(vec: Any, teams: np.ndarray) -> dict[int, str]:
-    """What to call each team: after the groups of its agents, else after their class.
+    """Name each team after the groups of its agents, else after their class.
 
     Args:
         vec: A vectorised simulation.

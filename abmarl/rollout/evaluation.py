@@ -1,4 +1,4 @@
-"""How good policies are: a fixed number of episodes, counted without bias, with error bars."""
+"""How good policies are: a fixed number of episodes, counted without bias, with intervals."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abmarl import terminal
-from abmarl.rollout.collect import simulation_name
+from abmarl.rollout.collect import check_run, simulation_name
 from abmarl.rollout.episodes import Episodes
 from abmarl.rollout.policies import bind_policies, choose_actions
 from abmarl.rollout.sinks import EpisodeSink, GrowingColumn
@@ -87,7 +87,7 @@ def student_quantile(freedom: int) -> float:
 
 @dataclass(repr=False)
 class Evaluation:
-    """What became of the episodes that were counted.
+    """The results of a number of episodes.
 
     Attributes:
         episodes: The table of them, in the order of their ends.
@@ -112,7 +112,7 @@ class Evaluation:
 
     @functools.cached_property
     def returns(self) -> dict[str, Interval]:
-        """group -> mean of an episode's rewards of all its agents together."""
+        """Mean of an episode's rewards of all agents of a group together: group -> interval."""
         return {name: mean_interval(column) for name, column in self.episodes.returns.items()}
 
     @functools.cached_property
@@ -127,7 +127,7 @@ class Evaluation:
 
     @functools.cached_property
     def winners(self) -> np.ndarray:
-        """int64 [E], the team that alone was left at the end; -1 for none or several: a draw."""
+        """The team that alone was left at the end, int64 [E]; -1 for none or several: a draw."""
         winners = np.full(len(self), -1)
         if not self.contestants:
             return winners
@@ -138,7 +138,7 @@ class Evaluation:
 
     @functools.cached_property
     def wins(self) -> dict[int, Interval]:
-        """Number of a team -> the share of episodes that it won, for each contestant.
+        """The share of episodes that a team won: number of the team -> interval.
 
         `team_names` says what the numbers are called.
         """
@@ -151,7 +151,7 @@ class Evaluation:
 
     @property
     def team_names(self) -> dict[int, str]:
-        """Number of a team -> what to call it."""
+        """The names of the teams by their numbers."""
         return self.episodes.team_names
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ def evaluate(
     name: str | None = None,
     progress: bool = True,
 ) -> Evaluation:
-    """Play a number of episodes and tell how they went.
+    """Play a number of episodes and return their results.
 
     How many episodes of each world count is fixed beforehand: ``num_episodes`` shared out evenly,
     the first of each world, one more in the first worlds where it does not come out even. The
@@ -191,7 +191,7 @@ def evaluate(
         TypeError, ValueError: For unknown groups or policies, a number of episodes below 1, or a
             simulation that does not reset its worlds.
     """
-    num_episodes = check_episodes(vec, num_episodes)
+    num_episodes = check_run(vec, "an evaluation", "num_episodes", num_episodes)
     bind_policies(vec, policies)  # what is refused is refused before the reset
     quota = shared_out(num_episodes, vec.num_envs)
     table, truncated = EpisodeSink(vec), GrowingColumn(bool)
@@ -208,7 +208,7 @@ def evaluate(
     ):
         try:
             while quota.any() and not interrupt:
-                # Nobody needs to think in worlds that have done their part.
+                # Policies are not asked for worlds that have done their part.
                 active = {who: mask & (quota > 0)[:, None] for who, mask in infos["active"].items()}
                 actions = choose_actions(vec, bound, observations, active)
                 result = vec.step(actions)
@@ -231,26 +231,8 @@ def evaluate(
     return Evaluation(episodes, ended_by_horizon, num_episodes, contestants)
 
 
-def check_episodes(vec: Any, num_episodes: int) -> int:
-    """The number itself.
-
-    Raises:
-        TypeError, ValueError: It is no number of episodes, or the worlds do not reset themselves.
-    """
-    if isinstance(num_episodes, bool) or not isinstance(num_episodes, int | np.integer):
-        raise TypeError(f"num_episodes must be an int, not {num_episodes!r}")
-    if num_episodes < 1:
-        raise ValueError(f"num_episodes must be at least 1, not {num_episodes}")
-    if not vec.autoreset:
-        raise ValueError(
-            "an evaluation needs a simulation that resets its worlds: "
-            "vectorize(..., autoreset=True)"
-        )
-    return int(num_episodes)
-
-
 def shared_out(count: int, worlds: int) -> np.ndarray:
-    """How many episodes of each world count, int64 [B]."""
+    """Return how many episodes of each world count, int64 [B]."""
     return count // worlds + (np.arange(worlds) < count % worlds)
 
 

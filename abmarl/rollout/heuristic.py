@@ -1,4 +1,4 @@
-"""A scripted opponent that fights, hunts and flees by what it sees."""
+"""A scripted policy that fights, hunts and flees by what it observes."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class HeuristicPolicy:
     """
 
     def bind(self, vec: Any, group_name: str) -> None:
-        """Learn what the group sees, can do, can attack and has to fear.
+        """Note what the group observes, can do, can attack and has to flee from.
 
         Args:
             vec: A vectorised simulation.
@@ -82,7 +82,7 @@ class HeuristicPolicy:
     def __call__(
         self, observations: dict[str, np.ndarray], active: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Actions of all agents of the group; those that are not active do nothing.
+        """Return the actions of all agents of the group; those that are not active do nothing.
 
         Args:
             observations: channel -> [B, n, ...].
@@ -132,7 +132,7 @@ class HeuristicPolicy:
                 )
 
     def _find_steps(self, view: int) -> None:
-        """The moves it chooses among (step 0 stays) and the window cells they lead to."""
+        """List the moves to choose among (step 0 stays) and the window cells they lead to."""
         move = self.channels.get("move")
         if isinstance(move, spaces.Box):
             # Short moves all, long ones in the eight directions only: a few dozen candidates.
@@ -157,7 +157,7 @@ class HeuristicPolicy:
     def _first(
         table: np.ndarray, seen: np.ndarray, order: np.ndarray, skip_centre: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Per row the first cell in ``order`` with an encoding of ``table``; if there is one."""
+        """Find per row the first cell in ``order`` with an encoding of ``table``, if any."""
         if not table.any():
             return np.zeros(len(seen), int), np.zeros(len(seen), bool)
         hits = table[seen]
@@ -167,7 +167,7 @@ class HeuristicPolicy:
         return cell, hits[np.arange(len(seen)), cell]
 
     def _step_costs(self, seen: np.ndarray) -> np.ndarray:
-        """Float [m, steps]: what speaks against each step, and a little chance."""
+        """Return the cost of each step with a little noise, float [m, steps]."""
         cost = self.rng.random((len(seen), len(self.steps)))
         cost *= 0.4
         there = seen[:, self.step_cell]

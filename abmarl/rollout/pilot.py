@@ -1,4 +1,4 @@
-"""From what a person wants an agent to do to the action of that agent."""
+"""Orders of a person, and the actions of an agent that follow from them."""
 
 from typing import Any, NamedTuple
 
@@ -22,9 +22,9 @@ class Order(NamedTuple):
     """What a person wants an agent to do in a step.
 
     Attributes:
-        way: rows and columns to move by, each -1, 0 or 1.
-        use: whether to attack, or to do whatever else the agent can do.
-        cell: row and column to attack, for agents that choose the cell; None: the nearest target.
+        way: Rows and columns to move by, each -1, 0 or 1.
+        use: Whether to attack, or to do whatever else the agent can do.
+        cell: Row and column to attack, for agents that choose the cell; None: the nearest target.
     """
 
     way: tuple[int, int] = (0, 0)
@@ -42,21 +42,24 @@ class Pilot:
     number, ``use`` is the highest one; everything else stays at its null action.
 
     Args:
-        vec: the vectorised simulation.
-        agent_id: an agent that acts.
+        vec: The vectorised simulation.
+        agent_id: An agent that acts.
 
     Attributes:
-        group: the name of its group; `place` its number in there, `slot` among all agents.
-        moves, diagonal: whether it moves at all, and also to the diagonal neighbours.
-        uses: whether there is something to use: an attack, or a channel that is one number.
-        attacks: whether one of its actions is an attack.
-        aims: whether it chooses the cell that it attacks.
+        group: The name of its group.
+        place: Its number in the group.
+        slot: Its number among all agents.
+        moves: Whether it moves at all.
+        diagonal: Whether it moves to diagonal neighbours too.
+        uses: Whether there is something to use: an attack, or a channel that is one number.
+        attacks: Whether one of its actions is an attack.
+        aims: Whether it chooses the cell that it attacks.
 
     Raises:
-        ValueError: There is no such agent, it does not act, or nothing that it does can be steered.
+        ValueError: When there is no such agent, it does not act, or no action of it is known.
     """
 
-    def __init__(self, vec: Any, agent_id: str):
+    def __init__(self, vec: Any, agent_id: str) -> None:
         self.vec, self.agent_id = vec, agent_id
         self.group, self.place = place_of(vec, agent_id)
         group = vec.groups[self.group]
@@ -78,10 +81,10 @@ class Pilot:
             )
 
     def action(self, order: Order) -> dict[str, np.ndarray]:
-        """The action of an order.
+        """Return the action of an order.
 
         Args:
-            order: what to do. What the agent cannot do is left out.
+            order: What to do. What the agent cannot do is left out.
 
         Returns:
             channel -> the agent's entry in the array of its group.
@@ -89,7 +92,7 @@ class Pilot:
         return {key: self._entry(actor, order) for key, actor in self._actors.items()}
 
     def reaches(self, cell: tuple[int, int]) -> bool:
-        """Whether it can aim at a cell."""
+        """Return whether it can aim at a cell."""
         return self.aims and self._offset(cell) is not None
 
     def _is_usable(self, key: str, actor: Any) -> bool:
@@ -110,7 +113,7 @@ class Pilot:
         return row.reshape(form.shape)
 
     def _point(self, actor: Any, order: Order) -> Any:
-        """The point of the innermost actor, or None for its null action."""
+        """Return the point of the innermost actor, or None for its null action."""
         form = actor.form(self.slot)
         if isinstance(actor, MoveActor):
             return np.clip(order.way, form.low, form.high).astype(form.space.dtype)
@@ -141,12 +144,12 @@ class Pilot:
         return int(self.vec.store.traits["attack_range"][self.slot])
 
     def _offset(self, cell: tuple[int, int]) -> tuple[int, int] | None:
-        """From the agent to a cell, or None where it does not reach."""
+        """Return the way from the agent to a cell, or None where it does not reach."""
         down, right = np.asarray(cell) - self.vec.store.position[0, self.slot]
         return (int(down), int(right)) if max(abs(down), abs(right)) <= self._reach() else None
 
     def _nearest(self) -> tuple[int, int] | None:
-        """The cell of the nearest agent that it may attack, the first one of several."""
+        """Return the cell of the nearest agent that it may attack, the first one of several."""
         store = self.vec.store
         there = store.active[0] & np.isin(store.traits["encoding"], self._targets)
         there[self.slot] = False
@@ -159,10 +162,10 @@ class Pilot:
 
 
 def place_of(vec: Any, agent_id: str) -> tuple[str, int]:
-    """The group of an agent, and its number in there.
+    """Return the group of an agent, and its number in there.
 
     Raises:
-        ValueError: There is no such agent, or it does not act.
+        ValueError: When there is no such agent, or it does not act.
     """
     for name, group in vec.groups.items():
         if agent_id in group.agent_ids:
@@ -174,6 +177,6 @@ def place_of(vec: Any, agent_id: str) -> tuple[str, int]:
 
 
 def _wrapped(actor: Any, slot: int, point: Any) -> Any:
-    """A point of the innermost actor as wrappers around it number it."""
+    """Return the point of an actor for one of the innermost actor in it."""
     inner = actor.wrapped_component
     return point if inner is None else actor.number_of(slot, _wrapped(inner, slot, point))

@@ -5,7 +5,6 @@ Those of `abmarl.policies` act for one agent; `AgentPolicies` lets them act for 
 
 import copy
 import difflib
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,8 +29,8 @@ class SampledActions:
         """Return random actions; observations do not matter.
 
         Args:
-            observations: Channel -> [B, n, ...].
-            active: Bool [B, n].
+            observations: channel -> [B, n, ...].
+            active: bool [B, n].
 
         Returns:
             Arrays [B, n, ...], nested as the action space.
@@ -55,7 +54,7 @@ class AgentPolicies:
         """Act for this group of this simulation.
 
         Raises:
-            ValueError: The policies are not as many as the agents, or have other spaces.
+            ValueError: When the policies are not as many as the agents, or have other spaces.
         """
         group = vec.groups[group_name]
         each = self.policies
@@ -75,7 +74,7 @@ class AgentPolicies:
 
         Args:
             observations: Arrays [B, n, ...], nested as the observation space.
-            active: Bool [B, n].
+            active: bool [B, n].
 
         Returns:
             Arrays [B, n, ...], nested as the action space.
@@ -91,11 +90,10 @@ class AgentPolicies:
         return actions
 
 
-_LOADER = "abmarl.external.load_policy(path)"
-
-
 # Policies that ship, by the name they are asked for.
 SHIPPED: dict[str, Callable[[], Any]] = {"random": SampledActions, "heuristic": HeuristicPolicy}
+
+_LOADER = "abmarl.external.load_policy(path)"
 
 
 def bind_policies(vec: Any, policies: Any) -> dict[str, GroupPolicy]:
@@ -157,21 +155,7 @@ def _bound(vec: Any, group: str, entry: Any) -> GroupPolicy:
         )
     if hasattr(entry, "bind"):
         entry.bind(vec, group)
-    _check_parameters(entry, group)
     return entry
-
-
-def _check_parameters(policy: Any, group: str) -> None:
-    try:
-        signature = inspect.signature(policy)
-    except (TypeError, ValueError):
-        return  # some callables do not tell
-    try:
-        signature.bind({}, None)
-    except TypeError as error:
-        raise TypeError(
-            f"the policy of group {group!r} must take (observations, active): {error}"
-        ) from None
 
 
 def choose_actions(

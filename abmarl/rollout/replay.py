@@ -1,6 +1,6 @@
 """Rollouts that are simulated again from their seed and actions, and compared with the record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +13,14 @@ STRIDE, RUN_UP = 64, 4
 
 
 class Moments:
-    """What there is to see of one world of a rollout, one after the other.
+    """The moments of one world of a rollout that can be looked at, in their order.
 
     The start is one, and every step adds one; a step that ends an episode adds two, the end and
     the start of the next episode, unless it is the last step of the rollout.
 
     Args:
-        rollout: the rollout.
-        world: the world.
+        rollout: The rollout.
+        world: The world.
 
     Attributes:
         step: int64 [P], steps of the rollout done until then.
@@ -29,7 +29,7 @@ class Moments:
         episode: int64 [P], number of the episode, from 0.
     """
 
-    def __init__(self, rollout: Rollout, world: int):
+    def __init__(self, rollout: Rollout, world: int) -> None:
         ended = rollout.ended[:, world]
         after = 1 + np.arange(len(ended)) + np.concatenate([[0], np.cumsum(ended[:-1])])
         count = 1 + len(ended) + int(np.count_nonzero(ended[:-1]))
@@ -43,19 +43,20 @@ class Moments:
         return len(self.step)
 
     def of_step(self, step: int) -> int:
-        """The moment after so many steps, the end of an episode rather than the next start."""
+        """Return the moment after so many steps: the end of an episode, not the next start."""
         return int(np.searchsorted(self.step, step))
 
 
 def recorded_observations(
     rollout: Rollout, moments: Moments, world: int, moment: int
 ) -> dict[str, dict[str, np.ndarray]]:
-    """What was recorded of what the agents of a world saw at a moment.
+    """Return what was recorded of the observations of a world at a moment.
 
     Returns:
         group -> channel -> [n, ...].
     """
     step = int(moments.step[moment])
+    at: tuple[int, ...]
     if moments.final[moment]:
         index = np.flatnonzero((rollout.final_index == (step - 1, world)).all(axis=1))[0]
         source, at = rollout.final_observations, (index,)
@@ -69,14 +70,22 @@ def recorded_observations(
     }
 
 
+def recorded_actions(rollout: Rollout, step: int, worlds: Any) -> dict[str, dict[str, np.ndarray]]:
+    """Return the recorded actions of some worlds in a step, as a simulation takes them."""
+    return {
+        name: {key: column[step, worlds] for key, column in channels.items()}
+        for name, channels in rollout.actions.items()
+    }
+
+
 class Mismatch(NamedTuple):
     """Where a world does something else than what was recorded.
 
     Attributes:
-        moment: the first moment that differs, see `Moments`.
-        world: the world.
-        step: steps of the rollout done until then.
-        what: what differs, in words.
+        moment: The first moment that differs, see `Moments`.
+        world: The world.
+        step: Steps of the rollout done until then.
+        what: What differs, in words.
     """
 
     moment: int
@@ -92,7 +101,7 @@ def check_same(vec: Any, rollout: Rollout) -> None:
     """Refuse a simulation that cannot be the one that was recorded.
 
     Raises:
-        ValueError: Its groups, agents or spaces are others; says which.
+        ValueError: When its groups, agents or spaces are others; says which.
     """
     if list(vec.groups) != list(rollout.groups):
         raise ValueError(
@@ -115,35 +124,42 @@ def check_same(vec: Any, rollout: Rollout) -> None:
                 )
 
 
-def actions_of(rollout: Rollout, step: int, worlds: Any) -> dict[str, dict[str, np.ndarray]]:
-    """The recorded actions of some worlds in a step, as a vectorised simulation takes them."""
-    return {
-        name: {key: column[step, worlds] for key, column in channels.items()}
-        for name, channels in rollout.actions.items()
-    }
+def first_difference(now: np.ndarray, then: np.ndarray) -> tuple[np.ndarray, int, int] | None:
+    """Compare two arrays [B, n, ...]; floats may differ by rounding.
+
+    Returns:
+        bool [B], the worlds with a difference, and the first one and its first agent; None if
+        there is no difference.
+    """
+    same = now == then if now.dtype.kind != "f" else np.isclose(now, then, rtol=1e-6, atol=1e-9)
+    if same.all():
+        return None
+    different = ~same.reshape(*same.shape[:2], -1).all(axis=2)
+    world = int(different.any(axis=1).argmax())
+    return different.any(axis=1), world, int(different[world].argmax())
 
 
 class Replay:
     """One world of a rollout, simulated again; can be brought to any moment.
 
     Args:
-        sim: the simulation that the rollout was made with.
-        rollout: the rollout.
-        world: which world of it.
+        sim: The simulation that the rollout was made with.
+        rollout: The rollout.
+        world: Which world of it.
 
     Attributes:
-        vec: a vectorised simulation with that world only; what it shows is the moment `now`.
-        moments: the `Moments` of the world.
-        now: the present moment.
-        mismatch: where the world began to do something else, once `check` has been called.
-        good: how many moments are as they were recorded.
+        vec: A vectorised simulation with that world only, at the moment ``now``.
+        moments: The `Moments` of the world.
+        now: The present moment.
+        mismatch: Where the world began to do something else, once `check` has been called.
+        good: How many moments are as they were recorded.
         deaths: int64 [K], the moments in which agents have died.
 
     Raises:
-        ValueError: There is no such world, or the simulation is another one.
+        ValueError: When there is no such world, or the simulation is another one.
     """
 
-    def __init__(self, sim: Any, rollout: Rollout, world: int = 0):
+    def __init__(self, sim: Any, rollout: Rollout, world: int = 0) -> None:
         if not 0 <= world < rollout.num_envs:
             raise ValueError(f"world is {world!r}, but there are {rollout.num_envs}, from 0")
         self.rollout, self.world = rollout, world
@@ -162,12 +178,12 @@ class Replay:
         """Simulate everything once and compare it with the record.
 
         Args:
-            on_moment: called with the number of every moment that was compared.
+            on_moment: Called with the number of every moment that was compared.
         """
         deaths: list[int] = []
         moments, vec = self.moments, self.vec
-        different = self._begin()
-        while different is None:
+        difference = self._begin()
+        while difference is None:
             now = self.now
             self.good = now + 1
             if now % STRIDE == STRIDE - RUN_UP or now == 0:
@@ -177,12 +193,14 @@ class Replay:
             if now + 1 == len(moments):
                 break
             before = vec.store.active[0].copy()
-            different = self._forward() or self._compare()
+            difference = self._forward() or self._compare()
             if not moments.fresh[self.now] and (before & ~vec.store.active[0]).any():
                 deaths.append(self.now)
-        if different is not None:
-            self.mismatch = Mismatch(self.good, self.world, int(moments.step[self.good]), different)
-        later = self._recorded_ends()
+        if difference is not None:
+            self.mismatch = Mismatch(
+                self.good, self.world, int(moments.step[self.good]), difference
+            )
+        later = self._recorded_deaths()
         self.deaths = np.array(
             [one for one in deaths if one < self.good] + later[later >= self.good].tolist(),
             np.int64,
@@ -192,8 +210,8 @@ class Replay:
         """Bring the world to a moment.
 
         Args:
-            moment: one of the first `good` ones.
-            on_move: called after every change, with True when the world was taken back to an
+            moment: One of the first `good` ones.
+            on_move: Called after every change, with True when the world was taken back to an
                 earlier moment or ahead to a later one, with False when it has done a step.
         """
         saved = max(one for one in self._saved if one <= max(moment - RUN_UP, 0))
@@ -206,7 +224,7 @@ class Replay:
             on_move(False)
 
     def _begin(self) -> str | None:
-        """Start at the beginning; what differs, if something does."""
+        """Start at the beginning; return what differs, if something does."""
         if self.rollout.continued:
             return "it went on from earlier steps that are not in the file"
         self.vec.store.seed(self.rollout.seed, first_world=self.world)
@@ -215,72 +233,52 @@ class Replay:
         return self._compare()
 
     def _forward(self) -> str | None:
-        """Go on by a moment; why that is not possible, if it is not."""
+        """Go on by a moment; return why that is not possible, if it is not."""
         self.now += 1
         if self.moments.fresh[self.now]:
             self.vec.reset()
             return None
         step = int(self.moments.step[self.now]) - 1
         try:
-            self.vec.step(actions_of(self.rollout, step, slice(self.world, self.world + 1)))
+            self.vec.step(recorded_actions(self.rollout, step, slice(self.world, self.world + 1)))
         except ValueError as error:
             return f"the recorded action is refused: {error}"
         return None
 
     def _compare(self) -> str | None:
-        """What differs from the record now, if something does."""
-        record, world = self.rollout, self.world
-        step, fresh = int(self.moments.step[self.now]), bool(self.moments.fresh[self.now])
-        if not fresh:
-            episodes, store = self.vec.episodes, self.vec.store
-            if bool(episodes.ended[0]) != bool(record.ended[step - 1, world]):
-                return f"the episode {'ends' if episodes.ended[0] else 'does not end'}"
-            for name, group in self.vec.groups.items():
-                for what, now in (
-                    ("reward", store.rewards), ("terminated", episodes.terminated),
-                    ("truncated", episodes.truncated),
-                ):  # fmt: skip
-                    column = getattr(record, what if what != "reward" else "rewards")[name]
-                    found = _first(now[0, group.slots], column[step - 1, world])
-                    if found is not None:
-                        return f"{what} of agent {group.agent_ids[found]!r}"
-        observations = self.vec.observations()
-        for name, group in self.vec.groups.items():
-            for key, now in observations[name].items():
-                found = _first(now[0], self.recorded(name, key, self.now))
-                if found is not None:
-                    return f"observation {key!r} of agent {group.agent_ids[found]!r}"
+        """Return what differs from the record now, if something does."""
+        if not self.moments.fresh[self.now]:
+            ends = bool(self.vec.episodes.ended[0])
+            if ends != bool(self.rollout.ended[self.moments.step[self.now] - 1, self.world]):
+                return f"the episode {'ends' if ends else 'does not end'}"
+        for what, group, now, then in self._compared():
+            found = first_difference(now[None], then[None])
+            if found is not None:
+                return f"{what} of agent {self.vec.groups[group].agent_ids[found[2]]!r}"
         return None
 
-    def recorded(self, group: str, channel: str, moment: int) -> np.ndarray:
-        """What the agents of a group observed at a moment, [n, ...]."""
-        return recorded_observations(self.rollout, self.moments, self.world, moment)[group][channel]
+    def _compared(self) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
+        """List what is compared: its name, the group, the arrays [n, ...] now and recorded."""
+        record, vec, world = self.rollout, self.vec, self.world
+        if not self.moments.fresh[self.now]:
+            step = self.moments.step[self.now] - 1
+            for name, group in vec.groups.items():
+                for what, now, column in (
+                    ("reward", vec.store.rewards, record.rewards),
+                    ("terminated", vec.episodes.terminated, record.terminated),
+                    ("truncated", vec.episodes.truncated, record.truncated),
+                ):
+                    yield what, name, now[0, group.slots], column[name][step, world]
+        observations = vec.observations()
+        recorded = recorded_observations(record, self.moments, world, self.now)
+        for name, channels in recorded.items():
+            for key, then in channels.items():
+                yield f"observation {key!r}", name, observations[name][key][0], then
 
-    def _recorded_ends(self) -> np.ndarray:
-        """The moments in which agents ended before their episode did, by the record."""
+    def _recorded_deaths(self) -> np.ndarray:
+        """Return the moments in which agents ended before their episode did, by the record."""
         record, world = self.rollout, self.world
         ends = np.zeros(record.num_steps, bool)
         for column in record.terminated.values():
             ends |= column[:, world].any(axis=1)
         return np.flatnonzero(~self.moments.fresh)[ends & ~record.ended[:, world]]
-
-
-def first_difference(now: np.ndarray, then: np.ndarray) -> tuple[np.ndarray, int, int] | None:
-    """Where two arrays [B, n, ...] differ; floats may by rounding.
-
-    Returns:
-        bool [B], the worlds with a difference, and the first one and its first agent; None if
-        there is no difference.
-    """
-    same = now == then if now.dtype.kind != "f" else np.isclose(now, then, rtol=1e-6, atol=1e-9)
-    if same.all():
-        return None
-    different = ~same.reshape(*same.shape[:2], -1).all(axis=2)
-    world = int(different.any(axis=1).argmax())
-    return different.any(axis=1), world, int(different[world].argmax())
-
-
-def _first(now: np.ndarray, then: np.ndarray) -> int | None:
-    """The first row in which two arrays [n, ...] differ."""
-    found = first_difference(now[None], then[None])
-    return None if found is None else found[2]

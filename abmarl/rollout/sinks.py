@@ -18,6 +18,7 @@ from abmarl.rollout.columns import (
     by_attribute,
 )
 from abmarl.rollout.episodes import Episodes, team_names, teams_of
+from abmarl.rollout.file import versions
 from abmarl.sim.layout import value_at
 
 
@@ -33,6 +34,7 @@ class ColumnSink:
     """
 
     def __init__(self, vec: Any, num_steps: int) -> None:
+        self._vec = vec
         self.groups = {
             name: RolloutGroup(
                 tuple(group.agent_ids),
@@ -84,7 +86,7 @@ class ColumnSink:
 
         Args:
             steps: How many steps are complete.
-            **facts: The attributes of the rollout that are not columns.
+            **facts: Further attributes of the rollout, its episodes among them.
         """
         index = np.concatenate([np.empty((0, 2), np.int64), *self._final_index])
         kept = int(np.count_nonzero(index[:, 0] < steps))
@@ -100,7 +102,14 @@ class ColumnSink:
         del self._specs["episodes"]  # those are among the facts
         specs = [spec for some in self._specs.values() for spec in some]
         columns = by_attribute(specs, arrays, FORMAT_VERSION)
-        return Rollout(**columns, groups=self.groups, **facts)
+        return Rollout(
+            **columns,
+            groups=self.groups,
+            horizon=self._vec.horizon,
+            order=self._vec.order,
+            versions=versions(),
+            **facts,
+        )
 
     def _put(self, kind: str, row: int, values: dict) -> None:
         for spec in self._specs[kind]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from abmarl.gridworld.actor import AttackActorBase
 from abmarl.rollout.columns import Rollout
-from abmarl.rollout.replay import actions_of, check_same, first_difference
+from abmarl.rollout.replay import check_same, first_difference, recorded_actions
 
 
 class Whereabouts(NamedTuple):
@@ -18,7 +18,7 @@ class Whereabouts(NamedTuple):
             in which they acted.
         attacked: group -> int64 [rows, cols], how often they attacked from there, hit or miss;
             groups that cannot attack are left out.
-        mismatch: where the first world began to do something else than was recorded, in words, or
+        mismatch: Where the first world began to do something else than was recorded, in words, or
             "". A world is not counted from there on.
     """
 
@@ -33,13 +33,13 @@ def whereabouts(
     """Simulate a rollout again, all worlds at once, and count.
 
     Args:
-        sim: the simulation that it was made with.
-        rollout: the rollout.
-        on_step: called with the number of steps done.
+        sim: The simulation that it was made with.
+        rollout: The rollout.
+        on_step: Called with the number of steps done.
 
     Raises:
-        ValueError: The simulation is another one, or the rollout went on from earlier steps, so
-            that its beginning is not known.
+        ValueError: When the simulation is another one, or the rollout went on from earlier steps,
+            so that its beginning is not known.
     """
     if rollout.continued:
         raise ValueError("the rollout went on from earlier steps that are not in the file")
@@ -53,7 +53,7 @@ def whereabouts(
     counter.compare(0)
     for step in range(rollout.num_steps):
         counter.stand(step)
-        vec.step(actions_of(rollout, step, slice(None)))
+        vec.step(recorded_actions(rollout, step, slice(None)))
         counter.attack(step)
         counter.compare(step + 1)
         if on_step is not None:
@@ -62,7 +62,7 @@ def whereabouts(
 
 
 class _Counter:
-    def __init__(self, vec: Any, rollout: Rollout):
+    def __init__(self, vec: Any, rollout: Rollout) -> None:
         self.vec, self.rollout = vec, rollout
         played = vec.part_of(0)[0]  # one thread: all worlds are there
         keys = list(played.actors)
@@ -71,7 +71,7 @@ class _Counter:
             for key, actor in played.actors.items()
             if isinstance(actor.unwrapped, AttackActorBase)
         ]
-        # Whoever moves first attacks from where it has gone to.
+        # Where moves come before attacks, agents attack from where they have moved to.
         moves = keys.index("move") if "move" in keys else len(keys)
         self._moved = any(keys.index(key) > moves for key, _ in self._attacks)
         able = [
@@ -94,7 +94,7 @@ class _Counter:
         """Count who has attacked in a step."""
         cells = self._cells
         if self._moved:
-            # Worlds that start anew do not show where their agents went to.
+            # Worlds that were reset do not show where their agents had moved to.
             ended = self.rollout.ended[step]
             cells = np.where(ended[:, None], cells, self._cells_now())
         for _, actor in self._attacks:
