@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 from urllib.parse import quote, unquote
@@ -113,7 +114,7 @@ def write_archive(
                 np.lib.format.write_array_header_1_0(
                     entry, np.lib.format.header_data_from_array_1_0(array)
                 )
-                raw = memoryview(array.reshape(-1).view(np.uint8))
+                raw = array.reshape(-1).view(np.uint8).data
                 for first in range(0, len(raw), _CHUNK):
                     done += entry.write(raw[first : first + _CHUNK])
                     report.update(done // 1_000_000)
@@ -128,7 +129,7 @@ def write_archive(
 def _entry(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
-    info._compresslevel = 1  # public as compress_level from Python 3.13 on only
+    setattr(info, "_compresslevel", 1)  # noqa: B010 - public from Python 3.13 on, as compress_level
     info.external_attr = 0o644 << 16
     return info
 
@@ -171,7 +172,7 @@ def reading_archive(
             try:
                 metadata = _read_metadata(archive, path, noun, known_format, known_version)
                 yield metadata, _read_arrays(archive, path)
-            except (zipfile.BadZipFile, zipfile.zlib.error, EOFError, NotImplementedError) as error:
+            except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
                 raise ValueError(f"{path} is damaged: {error}") from error
             except KeyError as error:
                 name = error.args[0]
@@ -248,7 +249,7 @@ def _read_arrays(archive: zipfile.ZipFile, path: str) -> Arrays:
     return arrays
 
 
-def _read_array(entry: IO[bytes], info: zipfile.ZipInfo, path: str) -> np.ndarray:
+def _read_array(entry: Any, info: zipfile.ZipInfo, path: str) -> np.ndarray:
     """Read one array into its place, without a second copy."""
     try:
         np.lib.format.read_magic(entry)
@@ -259,7 +260,7 @@ def _read_array(entry: IO[bytes], info: zipfile.ZipInfo, path: str) -> np.ndarra
     if dtype.hasobject or fortran or size > info.file_size:
         raise ValueError(f"{path} is damaged: {info.filename} does not hold what it says")
     array = np.empty(shape, dtype)
-    raw = memoryview(array.reshape(-1).view(np.uint8))
+    raw = array.reshape(-1).view(np.uint8).data
     done = 0
     while done < size:
         read = entry.readinto(raw[done : done + _CHUNK])
@@ -309,7 +310,7 @@ def space_from_json(description: dict[str, Any]) -> spaces.Space:
 
 def _write_box(space: spaces.Box) -> dict[str, Any]:
     return {
-        "dtype": space.dtype.name,
+        "dtype": np.dtype(space.dtype).name,
         "shape": list(space.shape),
         "low": _numbers(space.low),
         "high": _numbers(space.high),

@@ -134,8 +134,8 @@ class RandomPolicy(Policy):
         Raises:
             TypeError: When the action space is not `Discrete`.
         """
-        require_discrete("action_space", self.action_space)
-        return np.full(np.shape(action), 1 / int(self.action_space.n))[()]
+        space = require_discrete("action_space", self.action_space)
+        return np.full(np.shape(action), 1 / int(space.n))[()]
 
 
 class QTablePolicy(Policy):
@@ -158,6 +158,9 @@ class QTablePolicy(Policy):
         MemoryError: When there is no room for the table.
     """
 
+    action_space: spaces.Discrete
+    observation_space: spaces.Discrete
+
     def __init__(
         self,
         action_space: Any,
@@ -166,8 +169,8 @@ class QTablePolicy(Policy):
         seed: int | None = None,
     ) -> None:
         super().__init__(action_space, observation_space, seed)
-        require_discrete("action_space", self.action_space)
-        require_discrete("observation_space", self.observation_space)
+        self.action_space = require_discrete("action_space", self.action_space)
+        self.observation_space = require_discrete("observation_space", self.observation_space)
         shape = (int(self.observation_space.n), int(self.action_space.n))
         self.q_table = _zeros(shape) if q_table is None else _checked(q_table, shape)
 
@@ -272,7 +275,7 @@ class QTablePolicy(Policy):
         path = os.fspath(path)
         with reading_archive(path, "a policy", FORMAT, FORMAT_VERSION) as (metadata, arrays):
             numbers = {str(name): float(value) for name, value in metadata["numbers"].items()}
-            given = {
+            given: dict[str, Any] = {
                 side: _read_space(metadata[side], side, path)
                 for side in ("action_space", "observation_space")
             }
@@ -393,8 +396,8 @@ class EpsilonSoftPolicy(QTablePolicy):
 _SAVED = {kind.__name__: kind for kind in (GreedyPolicy, EpsilonSoftPolicy)}
 
 
-def require_discrete(name: str, space: spaces.Space) -> None:
-    """Refuse a space that is not `Discrete`.
+def require_discrete(name: str, space: spaces.Space) -> spaces.Discrete:
+    """Return a space if it is `Discrete`.
 
     Raises:
         TypeError: When it is not; says what it is.
@@ -404,6 +407,7 @@ def require_discrete(name: str, space: spaces.Space) -> None:
             f"{name} must be Discrete, got {space!r:.200}; "
             f"RavelDiscreteWrapper(sim) and vec.ravel() make Discrete spaces of others"
         )
+    return space
 
 
 def _offsets(space: spaces.Discrete, values: Any, kind: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from abmarl.resources import check_memory, readable_bytes
 from abmarl.rollout.episodes import Episodes
-from abmarl.sim.layout import SpaceLayout
+from abmarl.sim.layout import Leaf, SpaceLayout
 
 # How many final observations there are is known only at the end. An episode is taken to last this
 # many steps on average when memory is checked beforehand.
@@ -117,16 +117,21 @@ def array_specs(groups: Mapping[str, Any], teams: Iterable[int]) -> list[ArraySp
         else:
             for name, group in groups.items():
                 for leaf in SpaceLayout(getattr(group, column.per)).leaves:
-                    own = {"shape": leaf.shape, "dtype": leaf.dtype, "path": leaf.path}
+                    own = {"shape": leaf.shape, "dtype": column_dtype(leaf), "path": leaf.path}
                     found.append(
                         _spec(column, name, leaf.name, group=name, agents=len(group), **own)
                     )
     return found
 
 
+def column_dtype(leaf: Leaf) -> np.dtype:
+    """Return the dtype of a channel: the narrowest one that holds every value of its space."""
+    return np.dtype(bool) if leaf.space.dtype == bool else leaf.dtype
+
+
 def _spec(column: Column, *keys: Any, **more: Any) -> ArraySpec:
     attribute, entry = column.attribute.split("."), (column.entry or column.attribute).split(".")
-    usual = {"shape": column.shape, "dtype": np.dtype(column.dtype)}
+    usual: dict[str, Any] = {"shape": column.shape, "dtype": np.dtype(column.dtype)}
     return ArraySpec(column, (*entry, *map(str, keys)), (*attribute, *keys), **(usual | more))
 
 

@@ -79,6 +79,7 @@ class CrossPlay:
         rows, columns = self.axes
         if what not in ("return", "win rate"):
             raise ValueError(f"what must be 'return' or 'win rate', got {what!r:.60}")
+        team = self.teams[rows] if what == "win rate" else None
         if what == "win rate" and not self.has_wins:
             raise ValueError(f"group {rows!r} is of no team that could win against another")
         found = np.full((len(self.entrants[rows]), len(self.entrants[columns])), np.nan)
@@ -88,7 +89,7 @@ class CrossPlay:
                 self.entrants[columns].index(match.labels[columns]),
             )
             result = match.result
-            side = result.returns[rows] if what == "return" else result.wins[self.teams[rows]]
+            side = result.returns[rows] if team is None else result.wins[team]
             found[place] = side.value
         return found
 

@@ -57,7 +57,7 @@ class Game:
         # number is known.
         self._steps: list[tuple[dict, dict, list]] = []
         self._table = EpisodeSink(vec)
-        self._first: tuple[dict, dict] | None = None
+        self._first: tuple[Any, ...] = ()
         self.over = False
         self.start()
 
@@ -82,7 +82,7 @@ class Game:
         if self.num_steps and not self.over:
             raise ValueError("the episode has not ended yet")
         self._observations, self._infos = self.vec.reset()
-        if self._first is None:
+        if not self._first:
             self._first = self._observations, self._infos
             self._table.start(*self._first)
         else:

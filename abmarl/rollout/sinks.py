@@ -120,7 +120,7 @@ class GrowingColumn:
     """A column of unknown length; a long run ends too many episodes for a list of arrays."""
 
     def __init__(self, dtype: type = np.int64) -> None:
-        self.rows = np.empty(1024, dtype)
+        self.rows: np.ndarray = np.empty(1024, dtype)
         self.length = 0
 
     def extend(self, values: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 from abmarl import resources
 from abmarl.rollout import collect, rollout_nbytes
+from abmarl.rollout.columns import column_dtype
 from abmarl.sim.layout import SpaceLayout
 
 
@@ -48,8 +49,9 @@ def refusal(vec, steps):
         (Box(-2, 3, (2,), np.int64), np.int8),
         (Box(0, 1, (2,), np.float32), np.float32),
         (Box(0, 2**33, (), np.int64), np.int64),
+        (Box(0, 1, (3,), bool), bool),
     ],
 )
 def test_columns_are_as_narrow_as_the_space(space, dtype):
     (leaf,) = SpaceLayout(space).leaves
-    assert leaf.dtype == dtype
+    assert column_dtype(leaf) == dtype
