@@ -13,7 +13,7 @@ def adapters(yardstick):
 
 
 def pettingzoo(yardstick):
-    """A battle of 162 agents through PettingZoo, beside one vectorised world of it."""
+    """Measure a battle of 162 agents through PettingZoo, beside one vectorised world of it."""
     parallel, bare = ParallelPlay(field()), Play(field(), 1)
     found = [
         {
@@ -31,7 +31,7 @@ def pettingzoo(yardstick):
 
 
 def gymnasium():
-    """What is left of the rate of a vectorised simulation behind an adapter."""
+    """Measure what is left of the rate of a vectorised simulation behind an adapter."""
     for mode, wanted in (("SameStep", ">= 0.8"), ("NextStep", "")):
         contest = gymnasium_play(mode)
         found = [contest.ratio(SECONDS, 1) for _ in range(PAIRS)]

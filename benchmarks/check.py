@@ -60,7 +60,7 @@ def main(arguments=None) -> int:
 
 
 def read(path) -> dict:
-    """The stored ratios by name.
+    """Return the stored ratios by name.
 
     Raises:
         OSError: There is no such file.
@@ -75,7 +75,7 @@ def read(path) -> dict:
 
 
 def measure(contest, goal) -> float:
-    """The ratio; one below ``goal`` is measured again, and the best of all tries counts."""
+    """Return the ratio; one below ``goal`` is measured again, and the best of all tries counts."""
     best = 0.0
     for _ in range(TRIES):
         best = max(best, contest.ratio())

@@ -7,7 +7,7 @@ from benchmarks.worlds import HORIZON
 
 @pytest.fixture
 def warm_up(request):
-    """Steps to play before measuring; few where nothing is measured (``make bench-quick``)."""
+    """Return how many steps to play before measuring; few under ``make bench-quick``."""
     return 3 if request.config.getoption("benchmark_disable") else HORIZON
 
 
@@ -43,7 +43,7 @@ def frames(benchmark):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Prints the rates, which pytest-benchmark's table has no column for."""
+    """Print the rates, which pytest-benchmark's table has no column for."""
     session = getattr(config, "_benchmarksession", None)
     made = [one for one in getattr(session, "benchmarks", []) if one and one.extra_info]
     kinds = (

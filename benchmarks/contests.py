@@ -71,13 +71,13 @@ class Plain:
 
 
 def staged(sim, worlds=WORLDS):
-    """A stage in the middle of the episodes of a simulation, and its plain copy."""
+    """Return a stage in the middle of the episodes of a simulation, and its plain copy."""
     stage = Stage(Play(sim, worlds))
     return stage, Plain(stage)
 
 
 def windows(function, *layers, worlds=WORLDS, **kwargs):
-    """A contest of observation windows; ``kwargs`` tell which battle."""
+    """Return a contest of observation windows; ``kwargs`` tell which battle."""
     stage, plain = staged(battle(**kwargs), worlds)
     shape = (*plain.active.shape, plain.side, plain.side, *layers)
     out = np.full(shape, -2, np.int8)
@@ -94,26 +94,26 @@ def windows(function, *layers, worlds=WORLDS, **kwargs):
 
 
 def attack(**kwargs):
-    """A contest of attacks."""
+    """Return a contest of attacks."""
     stage, plain = staged(battle(**kwargs))
     return Contest(stage.attack, plain.attack, stage.rewind, plain.rewind)
 
 
 def move():
-    """A contest of moves."""
+    """Return a contest of moves."""
     stage, plain = staged(battle())
     return Contest(stage.move, plain.move, stage.rewind, plain.rewind)
 
 
 def done():
-    """A contest of done conditions."""
+    """Return a contest of done conditions."""
     stage, plain = staged(battle())
     finished, over = np.zeros(plain.active.shape, bool), np.zeros(WORLDS, bool)
     return Contest(stage.done, lambda: reference.done(plain.active, plain.encoding, finished, over))
 
 
 def close_step():
-    """A contest of the bookkeeping of episodes."""
+    """Return a contest of the bookkeeping of episodes."""
     play = Play(battle(), WORLDS)
     stage, recorded = Stage(play), Recorded(play)
     before = play.vec.episodes.alive.copy()
@@ -132,7 +132,7 @@ def close_step():
 
 
 def reset(corners):
-    """A contest of starting episodes."""
+    """Return a contest of starting episodes."""
     stage, plain = staged(battle(corners=corners))
     starts = np.full((len(plain.encoding), 2), -1)
     if corners:
@@ -147,7 +147,7 @@ def reset(corners):
 
 
 def masks():
-    """A contest of action masks."""
+    """Return a contest of action masks."""
     stage, plain = staged(battle())
     moves = np.zeros((*plain.active.shape, 3, 3), bool)
     attacks = np.zeros((*plain.active.shape, 2), bool)
@@ -161,7 +161,7 @@ def masks():
 
 
 def turns():
-    """A contest of shuffling the agents."""
+    """Return a contest of shuffling the agents."""
     stage, plain = staged(battle())
     generator = np.random.default_rng(0)
     return Contest(
@@ -171,7 +171,7 @@ def turns():
 
 
 def sampling():
-    """A contest of drawing random actions."""
+    """Return a contest of drawing random actions."""
     vec = Play(battle(), WORLDS, warm_up=1).vec
     generator = np.random.default_rng(0)
     low, high = np.array([0, -1, -1]), np.array([1, 1, 1])
@@ -180,7 +180,7 @@ def sampling():
 
 
 def converted(kind):
-    """A contest of ravelling or flattening 24,000 observations, against one at a time."""
+    """Return a contest of ravelling or flattening 24,000 observations, against one at a time."""
     points = kind()
     return Contest(points.batch, points.one_by_one)
 
@@ -224,7 +224,7 @@ def large_world():
 
 
 def parallel_env():
-    """A battle with dicts in and out through PettingZoo, against one vectorised world."""
+    """Return a battle with dicts in and out through PettingZoo, against one vectorised world."""
     return Contest(_steps(ParallelPlay(field()), HORIZON), _steps(Play(field(), 1), HORIZON))
 
 

@@ -49,7 +49,7 @@ class Contest:
         ]
 
     def medians(self, seconds) -> list:
-        """The same, medians of as many turns as fit in the time, five at least."""
+        """Return the same, medians of as many turns as fit in the time, five at least."""
         found = []
         end = time.perf_counter() + seconds
         while time.perf_counter() < end or len(found) < 5:

@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def rates(yardstick):
-    """The team battle: vectorised on one and two threads, and one world with dicts."""
+    """Return the team battle: vectorised on one and two threads, and one world with dicts."""
     one = Play(battle(), WORLDS, stagger=False)
     two = Play(battle(), WORLDS, stagger=False, num_threads=2)
     single = SinglePlay(battle())
@@ -141,7 +141,7 @@ def episode(play) -> float:
 
 
 def blockers(_yardstick):
-    """The team battle with walls on a tenth of the cells that do or do not hide what is behind."""
+    """Measure the team battle with walls on a tenth of the cells, which hide things or not."""
     hiding, open_ = (Play(battle(walls=6, blocking=yes), WORLDS) for yes in (True, False))
     found = [{"hiding": rate(hiding.step), "open": rate(open_.step)} for _ in range(PAIRS)]
     show("with blockers / without", ratios(found, "hiding", "open"), ">= 0.333")

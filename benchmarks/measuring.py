@@ -20,7 +20,7 @@ class Yardstick:
 
     @classmethod
     def compiled(cls, folder):
-        """The program that ``ABMARL_YARDSTICK`` names, or None."""
+        """Return the program that ``ABMARL_YARDSTICK`` names, or None."""
         source = os.environ.get("ABMARL_YARDSTICK")
         if not source:
             print("ABMARL_YARDSTICK is not set: nothing to compare with.")
@@ -37,7 +37,7 @@ class Yardstick:
         return self._read(self._start())
 
     def doubled(self) -> float:
-        """The sum of the rates of two at once: what two cores give just now."""
+        """Return the sum of the rates of two at once: what two cores give just now."""
         both = [self._start(), self._start()]
         return sum(self._read(one) for one in both)
 
@@ -54,7 +54,7 @@ class Yardstick:
 
 
 def rate(step, seconds=SECONDS) -> float:
-    """What ``step`` returns, summed up, per second."""
+    """Return what ``step`` returns, summed up, per second."""
     total = 0
     start = time.perf_counter()
     while True:
@@ -74,5 +74,5 @@ def show(name, values, wanted="", form="{:,.3f}"):
 
 
 def ratios(found, above, below) -> list:
-    """The ratios of two entries, turn by turn."""
+    """Return the ratios of two entries, turn by turn."""
     return [turn[above] / turn[below] for turn in found]

@@ -90,7 +90,7 @@ def masked_windows(position, active, encoding, blocking, viewers, reach, rows, c
 
 @numba.njit
 def _random(seed, below):
-    """A random number below another one; ``seed`` is uint64 [1]."""
+    """Return a random number below another one; ``seed`` is uint64 [1]."""
     seed[0] ^= seed[0] << np.uint64(13)
     seed[0] ^= seed[0] >> np.uint64(7)
     seed[0] ^= seed[0] << np.uint64(17)
@@ -165,7 +165,7 @@ def done(active, encoding, finished, over):
 
 @numba.njit
 def place(starts, encoding, rows, cols, seed, position, active, health):
-    """Starts episodes: agents on their start cells, or on random ones where they may be.
+    """Start episodes: agents on their start cells, or on random ones where they may be.
 
     ``starts`` is int [N, 2], below 0 where the cell is random.
     """
@@ -229,7 +229,7 @@ def close(finished, over, horizon, rewards, alive, length, returns):
 
 
 def random_turns(generator, alive):
-    """The agents of every world in a random order, those alive first."""
+    """Return the agents of every world in a random order, those alive first."""
     return np.argsort(generator.random(alive.shape) - alive, axis=1)
 
 
@@ -240,7 +240,7 @@ def sample(generator, shape, low, high):
 
 @numba.njit(nogil=True)
 def busy(count):
-    """Keeps one core busy for a while; returns nothing that counts."""
+    """Keep one core busy for a while; the value returned means nothing."""
     seed = np.uint64(88172645463325252)
     for _ in range(count):
         seed ^= seed << np.uint64(13)

@@ -32,21 +32,21 @@ class ConstantVecEnv(VecEnv):
         )
 
     def reset(self):
-        """The same as always."""
+        """Return the same as always."""
         return self._obs
 
     def step_async(self, actions):
         """Nothing happens."""
 
     def step_wait(self):
-        """The same as always."""
+        """Return the same as always."""
         return self._obs, *self._rest
 
     def close(self):
         """There is nothing to close."""
 
     def get_attr(self, attr_name, indices=None):
-        """An attribute, once per slot."""
+        """Return an attribute, once per slot."""
         return [getattr(self, attr_name)] * self.num_envs
 
     def set_attr(self, attr_name, value, indices=None):

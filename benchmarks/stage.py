@@ -72,11 +72,11 @@ class Stage:
         return self.sim.any_done.agents_done, self.sim.any_done.worlds_done
 
     def start(self, state):
-        """What one state component does at the start of an episode, by its place."""
+        """Do what one state component does at the start of an episode, by its place."""
         self.sim.states[state].start(self.worlds)
 
     def start_episode(self):
-        """What all of them do."""
+        """Do what all of them do."""
         self.sim.start_episode(self.worlds)
 
     def slot_actions(self) -> np.ndarray:
@@ -108,7 +108,7 @@ class Recorded:
             step()
 
     def rewind(self):
-        """Gives all arrays the contents that they had."""
+        """Give all arrays the contents that they had."""
         for array, before in zip(self._call.arguments, self._before, strict=True):
             if isinstance(array, np.ndarray):
                 array[...] = before

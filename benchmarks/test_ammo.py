@@ -18,7 +18,7 @@ class GunnerAgent(BattleAgent, AmmoAgent):
 
 @pytest.fixture
 def stage(benchmark, warm_up, worlds, request):
-    """The stage of a battle in which everybody has ammo for 20 hits, in the middle of episodes."""
+    """Return the stage of a battle with ammo for 20 hits each, in the middle of episodes."""
     benchmark.group = f"{request.node.originalname.removeprefix('test_')}, {worlds} worlds"
     agents = {
         f"gunner{i}": GunnerAgent(id=f"gunner{i}", encoding=TEAMS[i % 4], initial_ammo=20)

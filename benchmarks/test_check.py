@@ -27,7 +27,7 @@ def {kernel}(*args):
 
 
 def copied_project(folder):
-    """A copy of the package and the benchmarks that can be tampered with."""
+    """Return a copy of the package and the benchmarks that can be tampered with."""
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(abmarl.__file__).parent, folder / "abmarl", ignore=unwanted)
     kernels = Path(abmarl.kernels.__file__).parent
@@ -100,7 +100,7 @@ def fixed(monkeypatch):
 
 
 def stored(tmp_path, **ratios):
-    """A file of ratios."""
+    """Return a file of ratios."""
     path = tmp_path / "ratios.json"
     path.write_text(json.dumps(ratios))
     return ["--stored", str(path)]

@@ -30,7 +30,7 @@ WALLS = {"walls": 6, "blocking": True}
 
 
 def shortened(warm_up, worlds):
-    """Steps to play first: one world alone is not to stand at its reset, many are at all stages."""
+    """Return how many steps to play first: a single world should not stand at its reset."""
     return warm_up if worlds > 1 else min(warm_up, 40)
 
 

@@ -10,7 +10,7 @@ from benchmarks.worlds import TEAMS, Play, battle
 
 
 def staged(**kwargs):
-    """Some battles after some steps."""
+    """Return some battles after some steps."""
     stage = Stage(Play(battle(**kwargs), 32, 30))
     return stage, Plain(stage)
 

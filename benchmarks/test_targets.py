@@ -15,7 +15,7 @@ placements = pytest.mark.parametrize(
 
 @pytest.fixture
 def stage(benchmark, warm_up, request):
-    """Makes the stage of a chase, in the middle of its episodes."""
+    """Make the stage of a chase, in the middle of its episodes."""
 
     def make(worlds, **kwargs):
         benchmark.group = f"{request.node.originalname.removeprefix('test_')}, {worlds} worlds"

@@ -38,7 +38,7 @@ def test_film_of_team_battle(benchmark, frames, tmp_path, warm_up):
 
 
 def full(side, agents):
-    """A world in which nobody has died yet, with one step to take again and again."""
+    """Return a world in which nobody has died yet, with one step to take again and again."""
     play = Play(battle(side, side, agents, corners=False), 1, 1, horizon=None)
     play.vec.reset()
     return play.vec

@@ -27,10 +27,11 @@ HORIZON = 200
 def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False, attack_range=1,
            observers=(PositionCenteredEncodingObserver,), attacks=BinaryAttackActor,
            kind=TeamBattleSim, view_range=3):  # fmt: skip
-    """A team battle: four teams, a cell is shared within a team only.
+    """Return a team battle: four teams, a cell is shared within a team only.
 
     Args:
-        rows, cols: Size of the grid.
+        rows: Rows of the grid.
+        cols: Columns of the grid.
         num_agents: How many fighters, a quarter of them in every team.
         corners: Whether a team starts on one cell near its corner, else on random cells.
         walls: How many agents that only stand around, on random cells.
@@ -69,13 +70,13 @@ def battle(rows=8, cols=8, num_agents=24, corners=True, walls=0, blocking=False,
 
 
 def crowd(num_agents, **kwargs):
-    """A team battle on random cells of a grid of which a tenth is taken."""
+    """Return a team battle on random cells of a grid of which a tenth is taken."""
     side = round((num_agents * 10) ** 0.5)
     return battle(side, side, num_agents, corners=False, **kwargs)
 
 
 def field():
-    """A battle of 162 fighters on random cells of 45 x 45, who see windows of 13 x 13."""
+    """Return a battle of 162 fighters on random cells of 45 x 45, who see windows of 13 x 13."""
     return battle(45, 45, 162, corners=False, view_range=6)
 
 
@@ -88,7 +89,8 @@ def chase(side=8, runners=15, barriers=8, placement=MazePlacementState, ordered=
 
     Args:
         side: Rows and columns of the grid.
-        runners, barriers: How many there are.
+        runners: How many runners.
+        barriers: How many barriers.
         placement: The state component that places them.
         ordered: Whether barriers are close to the target and runners far from it.
     """
@@ -128,7 +130,7 @@ def action_pool(vec) -> list:
 
 
 def action_dicts(sim) -> list:
-    """The same for one world, by agent."""
+    """Return the same for one world, by agent."""
     vec = sim.vectorize(1, seed=0)
     vec.reset()
     return [
@@ -202,7 +204,7 @@ class SinglePlay:
         self.reset(seed=0)
 
     def reset(self, **kwargs):
-        """Starts an episode."""
+        """Start an episode."""
         self._live = list(self.manager.reset(**kwargs))
         self._length = 0
 
@@ -221,7 +223,7 @@ class SinglePlay:
         return acting
 
     def episodes(self, count=4, steps=50) -> int:
-        """The starts of a few episodes, the same ones every time; returns how many acted."""
+        """Play the starts of a few episodes, always the same, and return how many acted."""
         acted = 0
         for world in range(count):
             self.reset(seed=(0, world))

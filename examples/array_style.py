@@ -27,17 +27,17 @@ class LoadObserver(ObserverBase):
     supported_agent_type = Courier
 
     def space(self, agent):
-        """One number, 0 or 1."""
+        """Return the space of one number, 0 or 1."""
         return Box(0, 1, (1,), int)
 
     def observe(self, out=None):
-        """int [B, N, 1]."""
+        """Return the channel of all agents, int [B, N, 1]."""
         return self.store.parcels[:, :, None]
 
 
 @numba.njit
 def on_the_way(parcels, position):
-    """A compiled reward rule: a little for carrying a parcel far to the right."""
+    """Reward, in a compiled rule, a little for carrying a parcel far to the right."""
     return 0.001 * parcels * position[:, :, 1]
 
 

@@ -24,7 +24,7 @@ class Runner(MovingAgent, GridObservingAgent, AttackingAgent):
 
 
 def close_to_a_wall(position):
-    """A reward rule: its parameters name arrays of the store, it returns rewards [B, N]."""
+    """Return rewards [B, N]; the parameters of a reward rule name arrays of the store."""
     row, col = position[..., 0], position[..., 1]
     edge = (row == 0) | (row == 8) | (col == 0) | (col == 11)
     return np.where(edge, -0.005, 0.0)

@@ -15,7 +15,7 @@ RIGHT = MultiCorridor.Actions.RIGHT
 
 
 def one_world(seed):
-    """A simulation of your own: put it into a manager, and that into the wrapper."""
+    """Wrap your own simulation: put it into a manager, and that into the wrapper."""
     env = GymnasiumWrapper(AllStepManager(MultiCorridor(end=8, num_agents=1)), horizon=50)
     obs, _ = env.reset(seed=seed)
     start, total, over = obs["position"].item(), 0, False
@@ -27,7 +27,7 @@ def one_world(seed):
 
 
 def some_worlds(seed, num_envs=4):
-    """The same by its name; a simulation without arrays is stepped world by world."""
+    """Make the same by its name; a simulation without arrays is stepped world by world."""
     envs = gymnasium.make_vec("abmarl/MultiCorridor-v0", num_envs=num_envs, end=8)
     obs, _ = envs.reset(seed=seed)
     print("cells of the walkers:", obs["position"][:, 0].tolist())

@@ -8,7 +8,7 @@ from abmarl.managers import AllStepManager
 
 
 def make_sim(config=None):
-    """The maze that ships with the package."""
+    """Return the maze that ships with the package."""
     return AllStepManager(maze_navigation())
 
 

@@ -11,7 +11,7 @@ TARGET, NAVIGATOR, WALL = 1, 2, 3
 
 
 def main():
-    """Prints a maze, and how many of the random navigators arrive in 1,024 small ones."""
+    """Print a maze, and how many of the random navigators arrive in 1,024 small ones."""
     sim = multi_maze_navigation(rows=9, cols=15, num_navigators=3)
     sim.reset(seed=4)
     print(sim.to_map({TARGET: "T", NAVIGATOR: "n", WALL: "#"}))

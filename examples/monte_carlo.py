@@ -41,7 +41,7 @@ def corridor():
 
 
 def forager():
-    """A forager that sees one cell far learns from 1,024 worlds at once to collect and to roam."""
+    """Train a forager that sees one cell far in 1,024 worlds at once."""
     agents = {"forager": Forager(id="forager", encoding=1)}
     for i in range(8):
         agents[f"resource{i}"] = GridWorldAgent(id=f"resource{i}", encoding=1, initial_health=1.0)

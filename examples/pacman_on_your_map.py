@@ -40,7 +40,7 @@ def play(path, seed=0, steps=100):
 
 
 def picture(grid):
-    """The grid as text, with the foremost of those in a cell: a ghost before a pellet."""
+    """Return the grid as text, with the foremost of those in a cell: a ghost before a pellet."""
     letters = " oPG#"  # by encoding
     return "\n".join(
         "".join(

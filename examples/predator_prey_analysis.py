@@ -38,7 +38,7 @@ def run(sim, trainer):
 
 
 def draw(visits, attacks):
-    """Shows both side by side, rows from top to bottom."""
+    """Show both side by side, rows from top to bottom."""
     figure = Figure(figsize=(8, 4), layout="constrained")
     for axes, counts, title in zip(
         figure.subplots(1, 2), (visits, attacks), ("steps", "attacks"), strict=True

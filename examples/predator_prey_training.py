@@ -30,7 +30,7 @@ policies = {
 
 
 def policy_mapping_fn(agent_id):
-    """The policy of an agent's kind."""
+    """Return the policy of an agent's kind."""
     return "prey" if agent_id.startswith("prey") else "predator"
 
 

@@ -17,7 +17,7 @@ from abmarl.render import FrameWriter
 
 
 def share_collected(model, film=None, worlds=256):
-    """The share of the resources that are collected, on average over fresh worlds."""
+    """Return the share of the resources that are collected, on average over fresh worlds."""
     env = SB3VecEnv(foraging().vectorize(worlds, seed=1, horizon=200), render_mode="rgb_array")
     obs, left = env.reset(), np.full(worlds, -1)
     while (left < 0).any():

@@ -11,13 +11,13 @@ from abmarl.external import SB3VecEnv
 
 
 def make_env(num_worlds, seed):
-    """The ten prey of every world are slots of their own, which share one policy."""
+    """Return the ten prey of every world are slots of their own, which share one policy."""
     vec = predator_prey_resources().vectorize(num_worlds, seed=seed, horizon=100)
     return SB3VecEnv(vec, "prey", policies={"predator": "heuristic"})
 
 
 def mean_return(model, num_worlds):
-    """The mean return of a prey in fresh worlds."""
+    """Return the mean return of a prey in fresh worlds."""
     env = make_env(num_worlds, seed=1)
     return evaluate_policy(model, env, n_eval_episodes=env.num_envs, deterministic=False)[0]
 

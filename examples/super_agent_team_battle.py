@@ -11,7 +11,7 @@ TEAMS = ("red", "blue", "green", "gray")
 
 
 def make_sim(config=None):
-    """The battle on 8 x 8, with a super agent for each team."""
+    """Return the battle on 8 x 8, with a super agent for each team."""
     battle = team_battle()
     teams = {
         team: [agent.id for agent in battle.agents.values() if agent.encoding == encoding]

@@ -15,7 +15,7 @@ TEAMS = ("red", "blue", "green", "gray")
 
 
 def make_sim(config=None):
-    """The battle on 8 x 8 that ships with the package."""
+    """Return the battle on 8 x 8 that ships with the package."""
     return AllStepManager(team_battle())
 
 
@@ -23,7 +23,7 @@ team_of = {agent_id: TEAMS[agent.encoding - 1] for agent_id, agent in make_sim()
 
 
 def policy_mapping_fn(agent_id, *args, **kwargs):
-    """The policy of an agent's team."""
+    """Return the policy of an agent's team."""
     return team_of[agent_id]
 
 

@@ -26,7 +26,7 @@ class Drawn(SphinxDirective):
     option_spec: ClassVar = {"alt": directives.unchanged_required, "caption": directives.unchanged}
 
     def run(self):
-        """The code block and the figure."""
+        """Return the code block and the figure."""
         if "alt" not in self.options:
             raise self.error("a drawn block needs :alt:, what is to be seen in the picture")
         target = Path(self.env.app.outdir) / "_images"
@@ -61,7 +61,7 @@ class Drawn(SphinxDirective):
         return shown
 
     def _pictures(self):
-        """The pictures of the whole page, made when the first one is asked for."""
+        """Return the pictures of the whole page, made when the first one is asked for."""
         if "pictures" not in self.env.temp_data:
             page = Path(self.env.doc2path(self.env.docname))
             self.env.temp_data["pictures"] = pages.pictures(page)
@@ -72,7 +72,7 @@ class Ratios(SphinxDirective):
     """The table of measured ratios, from ``benchmarks/ratios.json``."""
 
     def run(self):
-        """The table."""
+        """Return the table."""
         rows = tables.ratios()
         table = nodes.table()
         group = nodes.tgroup(cols=2)
@@ -92,14 +92,14 @@ def _row(*cells):
 
 
 def _brief(error):
-    """What went wrong, and on which line of which page."""
+    """Return what went wrong, and on which line of which page."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f"{frame.filename}:{frame.lineno}: " for frame in frames if ".md" in frame.filename]
     return f"{''.join(lines[-1:])}{type(error).__name__}: {error}"
 
 
 def setup(app):
-    """Called by Sphinx."""
+    """Register the directives; Sphinx calls this."""
     app.add_directive("drawn", Drawn)
     app.add_directive("ratios", Ratios)
     app.connect("autodoc-process-bases", reference.only_public_bases)

@@ -36,7 +36,7 @@ def pages() -> list[Path]:
 
 
 def blocks(text: str) -> list[Block]:
-    """The Python code of a page, in its order: fences ``python`` and ``{drawn}``."""
+    """Return the Python code of a page, in its order: fences ``python`` and ``{drawn}``."""
     found = []
     for match in _FENCE.finditer(text):
         info = match["info"].strip()
@@ -51,7 +51,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def visible(code: str) -> str:
-    """The part of the code of a drawn block that readers see: up to a line ``# drawn``."""
+    """Return the part of the code of a drawn block that readers see: up to a line ``# drawn``."""
     return code.split(f"{SEPARATOR}\n")[0].strip("\n")
 
 
@@ -74,7 +74,7 @@ def namespace(page: Path) -> dict:
 
 
 def run(block: Block, names: dict, page: str):
-    """Runs a block.
+    """Run a block.
 
     Returns:
         What a drawn block left in ``picture``, else None.
@@ -92,7 +92,7 @@ def run(block: Block, names: dict, page: str):
 
 
 def pictures(page: Path) -> list[bytes]:
-    """Runs a page in a folder of its own, without its output; returns its pictures as files."""
+    """Run a page in a folder of its own, without output, and return its pictures as files."""
     from docs.machinery import sketch
 
     found = []

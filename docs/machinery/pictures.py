@@ -108,7 +108,7 @@ def predator_prey() -> None:
 
 
 def playing() -> None:
-    """The window of somebody who plays a battle."""
+    """Draw the window of somebody who plays a battle."""
     vec = shipped["team-battle"]().vectorize(num_envs=1, seed=1, autoreset=False, copy=True)
     game = Game(vec, ["agent0"], "heuristic")
     show = PlayShow(game, follows=True)
@@ -123,7 +123,7 @@ def playing() -> None:
 
 
 def replaying() -> None:
-    """The window of a replay, in the middle of a battle, and where the record is shown."""
+    """Draw the window of a replay, in the middle of a battle, and where the record is shown."""
     sim = shipped["team-battle"]()
     rollout = _battles(sim, 4, 150)
     show = ReplayShow(sim, rollout)
@@ -140,7 +140,7 @@ def replaying() -> None:
 
 
 def plotting() -> None:
-    """The plot of a rollout."""
+    """Draw the plot of a rollout."""
     sim = shipped["predator-prey-resources"]()
     runs = []
     for name in ("random", "heuristic"):
@@ -166,7 +166,7 @@ def _halved(picture: np.ndarray) -> np.ndarray:
 
 
 def _write_film(name: str, pictures: list[np.ndarray]) -> None:
-    """A GIF in which all pictures share a palette, so that what does not change takes no room.
+    """Write a GIF whose pictures share a palette, so that what does not change takes no room.
 
     A `Recorder` makes a palette per picture: it does not keep the pictures.
     """

@@ -42,7 +42,7 @@ def public_packages() -> list[str]:
 
 
 def public_names() -> dict[int, set[str]]:
-    """What is public: the id of every object, and all the names that lead to it."""
+    """Return what is public: the id of every object, and all the names that lead to it."""
     found: dict[int, set[str]] = {}
     for package in public_packages():
         module = importlib.import_module(package)
@@ -55,7 +55,7 @@ def public_names() -> dict[int, set[str]]:
 
 
 def only_public_bases(app, name, obj, options, bases) -> None:
-    """Puts public classes in the place of base classes that nobody but the package needs."""
+    """Put public classes in the place of base classes that only the package needs."""
     public = public_names()
     found = []
     for base in bases:

@@ -27,7 +27,7 @@ class Seeker:
         self._walls = np.asarray(vec.store.traits["blocking"], bool)
 
     def __call__(self, observations: Any, active: np.ndarray) -> dict[str, np.ndarray]:
-        """Moves; what is seen does not matter."""
+        """Return moves; observations do not matter."""
         ways = np.zeros((*active.shape, 2), np.int64)
         for k, slot in enumerate(self._group.slots.tolist()):
             if active[0, k]:

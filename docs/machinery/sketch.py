@@ -52,7 +52,7 @@ class Panel:
         return self
 
     def write(self, cell, text, color: str = INK, size: int = 10) -> "Panel":
-        """Writes into a cell (row, col)."""
+        """Write into a cell (row, col)."""
         row, col = cell
         self._strokes.append(
             lambda axes: axes.text(
@@ -62,7 +62,7 @@ class Panel:
         return self
 
     def numbers(self, array, size: int = 10) -> "Panel":
-        """Writes an array [rows, cols] of encodings, with a colour for each.
+        """Write an array [rows, cols] of encodings, with a colour for each.
 
         -2 is hidden, -1 outside, 0 empty.
         """
@@ -137,12 +137,12 @@ class Panel:
 
 
 def board(sim, title: str = "", names=None) -> Panel:
-    """The grid of a single simulation with its agents."""
+    """Return the grid of a single simulation with its agents."""
     return Panel(sim.grid.rows, sim.grid.cols, title).agents(sim, names)
 
 
 def window(array, title: str = "") -> Panel:
-    """An array of encodings [rows, cols] as an observer gives it."""
+    """Return an array of encodings [rows, cols] as an observer gives it."""
     rows, cols = np.asarray(array).shape
     return Panel(rows, cols, title).numbers(array)
 
@@ -168,7 +168,7 @@ def beside(*frames) -> np.ndarray:
 
 
 def rendered(picture) -> bytes:
-    """A picture as the contents of a file: PNG of a frame, a film as it is, else SVG.
+    """Return a picture as the contents of a file: PNG of a frame, a film as it is, else SVG.
 
     Args:
         picture: A panel, a list of panels, a matplotlib figure, a frame uint8 [h, w, 3], or the
@@ -197,7 +197,7 @@ def rendered(picture) -> bytes:
 
 
 def suffix(data: bytes) -> str:
-    """The suffix of the name of a file with these contents."""
+    """Return the suffix of the name of a file with these contents."""
     starts = {b"\x89PNG": ".png", b"GIF8": ".gif"}
     return starts.get(data[:4], ".svg")
 
