@@ -1,5 +1,8 @@
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +80,15 @@ def test_names():
     assert set(abmarl.render.__all__) <= set(dir(abmarl.render))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = abmarl.render.nothing
+
+
+@pytest.mark.parametrize("package", ["abmarl.examples", "abmarl.external"])
+def test_type_checkers_see_the_names_that_are_imported_on_first_use(package):
+    module = importlib.import_module(package)
+    (block,) = (
+        node
+        for node in ast.parse(Path(module.__file__).read_text()).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    homes = {name.asname: line.module for line in block.body for name in line.names}
+    assert homes == {name: f"{package}.{home}" for name, home in module._HOME.items()}

@@ -5,6 +5,8 @@ simulations, which are no grid worlds of components and so cannot be vectorised,
 `abmarl.examples.sim` and load on first use.
 """
 
+from typing import TYPE_CHECKING
+
 from abmarl.examples.comms_blocking import (
     BlockingAgent,
     BroadcastingAgent,
@@ -38,6 +40,22 @@ from abmarl.examples.team_battle import BattleAgent, TeamBattleSim, team_battle
 from abmarl.examples.traffic_corridor import TrafficAgent, TrafficCorridorSim, traffic_corridor
 from abmarl.examples.wall import WallAgent
 from abmarl.lazy import names_from
+
+if TYPE_CHECKING:
+    from abmarl.examples.sim.multi_agent_grid_sim import MultiAgentGridSim as MultiAgentGridSim
+    from abmarl.examples.sim.multi_agent_sim import EmptyABS as EmptyABS
+    from abmarl.examples.sim.multi_agent_sim import (
+        MultiAgentContinuousGymSpaceSim as MultiAgentContinuousGymSpaceSim,
+    )
+    from abmarl.examples.sim.multi_agent_sim import MultiAgentGymSpacesSim as MultiAgentGymSpacesSim
+    from abmarl.examples.sim.multi_agent_sim import (
+        MultiAgentSameSpacesSim as MultiAgentSameSpacesSim,
+    )
+    from abmarl.examples.sim.multi_agent_sim import MultiAgentSim as MultiAgentSim
+    from abmarl.examples.sim.multi_corridor import MultiCorridor as MultiCorridor
+    from abmarl.examples.sim.predator_prey import Predator as Predator
+    from abmarl.examples.sim.predator_prey import PredatorPreySimulation as PredatorPreySimulation
+    from abmarl.examples.sim.predator_prey import Prey as Prey
 
 shipped = {
     "team-battle": team_battle,

@@ -1,5 +1,7 @@
 """What observers have in common."""
 
+from typing import Any
+
 import numpy as np
 
 from abmarl.gridworld.agent import GridObservingAgent
@@ -19,7 +21,7 @@ class ObserverBase(ChannelComponent):
         supported_agent_type: Agents of this class have the channel; the others get ``{}``.
     """
 
-    supported_agent_type = GridObservingAgent
+    supported_agent_type: Any = GridObservingAgent
     side = "observation"
 
     def __init__(self, **kwargs):
