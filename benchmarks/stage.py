@@ -102,16 +102,22 @@ class Recorded:
         for step in play.vec._shards[0].steps():
             if getattr(getattr(step, "function", None), "__name__", "") == name:
                 self._call = step
-                self._before = [
-                    one.copy() if isinstance(one, np.ndarray) else one for one in step.arguments
-                ]
+                self._before = [(one, one.copy()) for one in _arrays(step.arguments)]
             step()
 
     def rewind(self):
         """Give all arrays the contents that they had."""
-        for array, before in zip(self._call.arguments, self._before, strict=True):
-            if isinstance(array, np.ndarray):
-                array[...] = before
+        for array, before in self._before:
+            array[...] = before
 
     def __call__(self):
         return self._call()
+
+
+def _arrays(arguments):
+    """Yield the arrays among the arguments of a call and in their tuples."""
+    for one in arguments:
+        if isinstance(one, tuple):
+            yield from _arrays(one)
+        elif isinstance(one, np.ndarray):
+            yield one

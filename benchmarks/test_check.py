@@ -51,7 +51,7 @@ def run(folder, *arguments):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "kernel", "ratio"),
-    [("windows", "label_windows", "windows"), ("done", "one_team_left", "done")],
+    [("observation", "label_windows", "windows"), ("done", "one_team_left", "done")],
 )
 def test_a_slowed_kernel_is_found_and_an_untouched_one_is_not(tmp_path, module, kernel, ratio):
     """Both run on the ratios of this moment: whether the stored ones fit is not asked here."""

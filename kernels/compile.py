@@ -22,16 +22,20 @@ from numba.extending import intrinsic
 JIT = not numba.config.DISABLE_JIT
 # Without ``_nrt`` numba counts references of arrays that pass from function to function; kernels
 # allocate nothing, and the atomic counting would take most of their time.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+# Nobody calls kernels from C.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 def rule(function):
-    """Compiles a function for use inside kernels; it becomes part of the kernels that call it."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    """Compile a function for use inside kernels; it becomes part of the kernels that call it.
+
+    It cannot be called from Python: to take a whole world apart there is most of its compile time.
+    """
+    return numba.njit(forceinline=True, no_cpython_wrapper=True, **_OPTIONS)(function)
 
 
 def kernel(function):
-    """Compiles a function on its first call, and keeps the result on disk for later processes.
+    """Compile a function on its first call, and keep the result on disk for later processes.
 
     Only functions of this folder are kept: what is on disk is known by a hash of these files.
     """

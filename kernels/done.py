@@ -1,19 +1,19 @@
-"""Done conditions of agents and worlds."""
+"""Done conditions of agents, ``done`` bool [B, N], and of worlds, ``over`` bool [B]."""
 
 from abmarl.kernels.compile import kernel, rule
 
 
 @kernel
-def not_active(active, done):
-    """``done[B, N]``: the agents that are not active, bool both."""
-    for b in range(active.shape[0]):
-        for i in range(active.shape[1]):
-            done[b, i] = not active[b, i]
+def not_active(world, done):
+    """Set ``done`` to the agents that are not active."""
+    for b in range(done.shape[0]):
+        for i in range(done.shape[1]):
+            done[b, i] = not world.active[b, i]
 
 
 @kernel
 def add_done(done, over, more, more_over, first):
-    """Adds the agents and worlds that ``more`` and ``more_over`` say are done.
+    """Add the agents and worlds that ``more`` and ``more_over`` say are done.
 
     The ``first`` time they are the only ones.
     """
@@ -24,22 +24,23 @@ def add_done(done, over, more, more_over, first):
 
 
 @kernel
-def none_active(active, over):
-    """``over[B]``: no agent of ``active[B, N]`` is left."""
-    for b in range(active.shape[0]):
+def none_active(world, over):
+    """Set ``over`` where no agent is active."""
+    for b in range(over.shape[0]):
         over[b] = True
-        for i in range(active.shape[1]):
-            if active[b, i]:
+        for i in range(world.active.shape[1]):
+            if world.active[b, i]:
                 over[b] = False
                 break
 
 
 @kernel
-def one_team_left(active, teams, counted, over):
-    """``over[B]``: the active agents that count are of one team, or there are none.
+def one_team_left(world, teams, counted, over):
+    """Set ``over`` where the active agents that count are of one team, or there are none.
 
     ``teams`` is int [1 or B, N], ``counted`` bool [N].
     """
+    active = world.active
     for b in range(active.shape[0]):
         row = b if teams.shape[0] > 1 else 0
         over[b] = True
@@ -55,13 +56,14 @@ def one_team_left(active, teams, counted, over):
 
 
 @kernel
-def targets_inactive(active, traits, targets, mapped, one_is_enough, extinct, done, over):
-    """Agents are done when every kind of agent that they are after is extinct.
+def targets_inactive(world, targets, mapped, one_is_enough, extinct, done, over):
+    """Set ``done`` for agents when every kind of agent that they are after is extinct.
 
-    ``targets`` is bool [kinds, kinds], row: whose targets; ``mapped`` bool [kinds] says which kinds
-    have any; ``extinct`` is a bool [kinds] scratch. ``over[B]``: one mapped kind is done, or all
-    of them.
+    ``targets`` is bool [kinds, kinds], row: whose targets; ``mapped`` bool [kinds] says which
+    kinds have any; ``extinct`` is a bool [kinds] scratch. A world is over when one mapped kind is
+    done, or all of them.
     """
+    active, traits = world.active, world.traits
     kinds = mapped.shape[0]
     for b in range(active.shape[0]):
         for kind in range(kinds):
@@ -91,12 +93,13 @@ def _all_extinct(kind, targets, extinct):
 
 
 @kernel
-def targets_reached(cell, targets, done, over):
-    """Agents are done on the cell of their target, ``targets`` int64 [N], below 0: none.
+def targets_reached(world, targets, done, over):
+    """Set ``done`` for agents on the cell of their target, ``targets`` int64 [N], below 0: none.
 
-    Nobody is there while it or its target stands nowhere (cell 0). ``over[B]``: all agents with a
-    target are done.
+    Nobody is there while it or its target is not placed (cell 0). A world is over when all agents
+    with a target are done.
     """
+    cell = world.cell
     for b in range(cell.shape[0]):
         over[b] = True
         for i in range(cell.shape[1]):
@@ -106,11 +109,12 @@ def targets_reached(cell, targets, done, over):
 
 
 @kernel
-def targets_gone(active, targets, done, over):
-    """Agents are done when their target, ``targets`` int64 [N], is not active; below 0: none.
+def targets_gone(world, targets, done, over):
+    """Set ``done`` for agents whose target, ``targets`` int64 [N], is not active; below 0: none.
 
-    ``over[B]``: all agents with a target are done.
+    A world is over when all agents with a target are done.
     """
+    active = world.active
     for b in range(active.shape[0]):
         over[b] = True
         for i in range(active.shape[1]):

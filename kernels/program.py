@@ -28,7 +28,7 @@ class Call:
 
     Args:
         function: A kernel.
-        arguments: Its arguments: arrays, bools, ints and floats.
+        arguments: Its arguments: arrays, bools, ints, floats, and tuples of them.
     """
 
     def __init__(self, function, *arguments):
@@ -90,8 +90,8 @@ class _Segment:
         self._blocks = []
         self.table = np.zeros((len(calls), 2), np.int64)
         for k, call in enumerate(calls):
-            entry, layout = _entry(call.function, tuple(map(typeof, call.arguments)))
-            block = _pack(call.arguments, layout)
+            entry = _entry(call.function, tuple(map(typeof, call.arguments)))
+            block = np.array([0, *_words(call.arguments)], np.int64)[1:]
             self._blocks.append(block)
             self.table[k] = entry, block.ctypes.data
 
@@ -104,8 +104,9 @@ _entries = {}
 
 @global_compiler_lock
 def _entry(function, signature):
-    """The address of a function ``void entry(char *block)`` that calls a kernel with the
-    arguments that stand in the block, and where in the block they stand.
+    """Return the address of ``void entry(char *block)``, which calls a kernel.
+
+    The arguments of the kernel are read from the block.
     """
     key = function, signature
     if key not in _entries:
@@ -118,15 +119,10 @@ def _entry(function, signature):
         name = f"abmarl_entry_{len(_entries)}"
         entry = ir.Function(module, ir.FunctionType(ir.VoidType(), [_BYTES]), name)
         builder = ir.IRBuilder(entry.append_basic_block())
-        values, layout = [], []
-        offset = 0
+        values, offset = [], 0
         for kind in described.argtypes:
-            place = builder.gep(entry.args[0], [ir.Constant(_WORD, offset)])
-            model = context.data_model_manager[kind]
-            place = builder.bitcast(place, model.get_data_type().as_pointer())
-            values.append(model.load_from_data_pointer(builder, place, align=8))
-            layout.append(offset // 8)
-            offset += 8 * _words(kind)
+            value, offset = _load(context, builder, entry.args[0], kind, offset)
+            values.append(value)
         form = context.call_conv.get_function_type(described.restype, described.argtypes)
         callee = builder.inttoptr(ir.Constant(_WORD, address), form.as_pointer())
         # Kernels raise nothing, and what they return is for those who call them from Python.
@@ -136,30 +132,40 @@ def _entry(function, signature):
         builder.ret_void()
         library.add_ir_module(module)
         library.finalize()
-        layout.append(offset // 8)
-        _entries[key] = library.get_pointer_to_function(name), layout, library
-    return _entries[key][:2]
+        _entries[key] = library.get_pointer_to_function(name), library
+    return _entries[key][0]
 
 
-def _words(kind) -> int:
-    """Words of 64 bits that an argument takes; arrays as numba lays them out in memory."""
-    return 5 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+def _load(context, builder, block, kind, offset):
+    """Return the argument at ``offset`` bytes in the block, and where the next one begins.
+
+    Tuples lie there member by member, arrays as numba lays them out in memory.
+    """
+    if isinstance(kind, types.BaseTuple):
+        members = []
+        for member in kind:
+            value, offset = _load(context, builder, block, member, offset)
+            members.append(value)
+        return context.make_tuple(builder, kind, members), offset
+    place = builder.gep(block, [ir.Constant(_WORD, offset)])
+    model = context.data_model_manager[kind]
+    place = builder.bitcast(place, model.get_data_type().as_pointer())
+    words = 5 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+    return model.load_from_data_pointer(builder, place, align=8), offset + 8 * words
 
 
-def _pack(arguments, layout):
-    block = np.zeros(max(1, layout[-1]), np.int64)
-    for argument, at in zip(arguments, layout, strict=False):
-        if isinstance(argument, np.ndarray):
-            words = (
-                0, 0, argument.size, argument.itemsize, argument.ctypes.data,
-                *argument.shape, *argument.strides,
-            )  # fmt: skip
-            block[at : at + len(words)] = words
-        else:
-            block[at : at + 1].view(np.float64 if isinstance(argument, float) else np.int64)[0] = (
-                argument
-            )
-    return block
+def _words(argument):
+    """Yield the 64-bit words of an argument, as ``_load`` reads them."""
+    if isinstance(argument, tuple):
+        for member in argument:
+            yield from _words(member)
+    elif isinstance(argument, np.ndarray):
+        yield from (0, 0, argument.size, argument.itemsize, argument.ctypes.data)
+        yield from (*argument.shape, *argument.strides)
+    elif isinstance(argument, float):
+        yield int(np.float64(argument).view(np.int64))
+    else:
+        yield int(argument)
 
 
 @intrinsic

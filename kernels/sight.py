@@ -3,8 +3,8 @@
 The rays from the middle of the observer's cell that just touch the blocker's cell, a unit square,
 bound the hidden sector. A cell is hidden when its centre lies strictly between them and it is not
 nearer than the blocker in any direction in which the blocker is offset. All numbers are integers:
-corners are taken at twice their coordinates. Cells are collected as bits in ``hidden``, a uint64
-scratch that callers leave empty when nobody blocks.
+corners are taken at twice their coordinates. The hidden cells of a window are collected as bits in
+``world.sight.hidden``, cell by cell, row by row.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from abmarl.kernels.compile import kernel, load_word, lowest_bit, rule
 
 @rule
 def hides(blocker_row, blocker_col, row, col):
-    """Whether a blocker at this offset hides the cell at that offset from (0, 0)."""
+    """Return whether a blocker at this offset hides the cell at that offset from (0, 0)."""
     if row == blocker_row and col == blocker_col:
         return False
     # Mirrored so that the blocker is at (r, c) with r, c >= 0.
@@ -37,7 +37,7 @@ def hides(blocker_row, blocker_col, row, col):
 
 @kernel
 def sight_table(reach, words, table, start):
-    """The hidden cells per blocker offset, as bit sets, for windows of range ``reach``.
+    """List the hidden cells per blocker offset, as bit sets, for windows of range ``reach``.
 
     Bit k of the ``words`` uint64 words at ``table[start + offset * words]`` stands for cell k of
     the window, row by row; offsets are counted in the same way.
@@ -52,25 +52,24 @@ def sight_table(reach, words, table, start):
 
 
 @rule
-def mark_hidden(at, reach, width, flat_walls, table, starts, hidden):
-    """Collects the hidden cells of the window around a cell as bits in ``hidden``.
+def mark_hidden(world, b, p, reach):
+    """Collect the hidden cells of the window around cell p as bits in ``world.sight.hidden``.
 
-    ``flat_walls`` is 1 where a blocking agent stands, in all worlds, ``at`` is the place of
-    the middle there. ``starts[reach]`` is where the table of this range starts; below 0 there is
-    none, because it would be too large, and the rule is asked cell by cell. Returns whether there
-    is any blocking agent in the window.
+    Return whether there is any blocking agent in the window.
     """
     side = 2 * reach + 1
     words = (side * side + 63) >> 6
-    start = starts[reach]
+    hidden, table = world.sight.hidden, world.sight.table
+    start = world.sight.starts[reach]
+    at = b * world.first.shape[1] + p
     found = False
     for w in range(words):
         hidden[w] = 0
     for r in range(side):
-        row = at + (r - reach) * width - reach
+        row = at + (r - reach) * world.width - reach
         for c in range(0, side, 8):
             # Eight cells at once; those behind the end of the row do not count.
-            cells = load_word(flat_walls, row + c)
+            cells = load_word(world.flat_walls, row + c)
             if side - c < 8:
                 cells &= (np.uint64(1) << np.uint64(8 * (side - c))) - np.uint64(1)
             while cells != 0:
@@ -82,6 +81,7 @@ def mark_hidden(at, reach, width, flat_walls, table, starts, hidden):
                     for w in range(words):
                         hidden[w] |= table[entry + w]
                 else:
+                    # No table, because it would be too large: the rule is asked cell by cell.
                     _mark_directly(r - reach, c + byte - reach, reach, hidden)
     return found
 
@@ -100,14 +100,21 @@ def _mark_directly(blocker_row, blocker_col, reach, hidden):
 
 
 @rule
-def is_hidden(hidden, k):
-    """Whether bit k is set."""
-    return (hidden[k >> 6] >> np.uint64(k & 63)) & np.uint64(1) != 0
+def mark_range(world, b, p, reach):
+    """Collect what blockers hide around cell p; return False when that is nothing."""
+    # Within range 1 nothing lies behind a blocker.
+    return reach > 1 and world.sight.hidden.shape[0] > 0 and mark_hidden(world, b, p, reach)
+
+
+@rule
+def is_hidden(world, k):
+    """Return whether cell k of the window that was marked last is hidden."""
+    return (world.sight.hidden[k >> 6] >> np.uint64(k & 63)) & np.uint64(1) != 0
 
 
 @rule
 def cover(hidden, side, value, to, out):
-    """Writes ``value`` over the hidden cells of a window that stands at ``out[to:]``."""
+    """Write ``value`` over the hidden cells of a window that stands at ``out[to:]``."""
     for w in range((side * side + 63) >> 6):
         bits = hidden[w]
         while bits != 0:
@@ -116,6 +123,6 @@ def cover(hidden, side, value, to, out):
 
 
 @kernel
-def hidden_cells(at, reach, width, flat_walls, table, starts, hidden):
-    """``mark_hidden`` for one window, callable from Python."""
-    return mark_hidden(at, reach, width, flat_walls, table, starts, hidden)
+def hidden_cells(world, b, p, reach):
+    """Do as ``mark_hidden`` for one window, callable from Python."""
+    return mark_hidden(world, b, p, reach)

@@ -88,12 +88,8 @@ class Messages(Component):
 
     def share(self) -> None:
         """Let everybody take on the mean of its message and those of the broadcasters it sees."""
-        store, padding = self.store, self.store.padding
-        share_messages(
-            self.speakers, padding.width, store.cell, store.first, store.flat_walls, store.active,
-            store.traits, padding.sight, padding.starts, store.hidden, self._told, self.message,
-        )  # fmt: skip
-        store.touch()
+        share_messages(self.store.world, self.speakers, self._told, self.message)
+        self.store.touch()
 
     def spread(self) -> np.ndarray:
         """Return how far the largest message is from the smallest, float64 [B]."""

@@ -130,15 +130,15 @@ class Layout:
             stop = self.size + num_worlds * len(slots) * width
             self.blocks[name] = (self.size, stop, (num_worlds, len(slots), *shape))
             self.size = stop
+        self._shards = {0: self.rows_of}
         self.slots = np.flatnonzero(self.rows_of[:, 0] >= 0).astype(np.uint32)
 
     def shard(self, low: int) -> np.ndarray:
         """``rows_of`` for a part of the worlds whose first one is ``low``."""
-        if low == 0:
-            return self.rows_of
-        rows_of = self.rows_of.copy()
-        rows_of[:, 0] += low * np.maximum(rows_of[:, 1], 0)
-        return rows_of
+        if low not in self._shards:
+            rows_of = self._shards[low] = self.rows_of.copy()
+            rows_of[:, 0] += low * np.maximum(rows_of[:, 1], 0)
+        return self._shards[low]
 
     def views(self, flat) -> dict:
         """The blocks of a flat array by group, ``[num_worlds, n, *shape]``, without a copy."""

@@ -10,7 +10,7 @@ from abmarl.gridworld.actions import ActionReader, AgentMasks
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.component import on_listed
-from abmarl.gridworld.done.base import AnyDone
+from abmarl.gridworld.done import AnyDone
 from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
 from abmarl.gridworld.reports import Reports
 from abmarl.gridworld.rewards import RewardRules, RewardsById

@@ -7,18 +7,20 @@ import numpy as np
 
 from abmarl.gridworld.fields import Field, Trait, declared
 from abmarl.gridworld.seeding import fresh_seed, world_streams
-from abmarl.kernels.cells import unravel_cells
 from abmarl.kernels.compile import JIT
 from abmarl.kernels.episode import begin_episodes, fill_worlds
-from abmarl.kernels.occupancy import (
+from abmarl.kernels.program import Call, Program
+from abmarl.kernels.sight import sight_table
+from abmarl.kernels.world import (
+    Sight,
+    World,
     clear_worlds,
     enter_cell,
     leave_cell,
     may_enter,
     remove_agents,
+    unravel_cells,
 )
-from abmarl.kernels.program import Call, Program
-from abmarl.kernels.sight import sight_table
 from abmarl.sim.layout import narrow
 
 # Prefix of the fields in which observers remember what the rows of their outputs hold.
@@ -145,9 +147,9 @@ class Store:
 
     def _allocate(self):
         self.version = 0
-        self._begin = None
+        self._begin = self._bound = None
         self._fields = {}
-        self._state = None
+        self._state = self._world = None
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         # The dtype that windows of encodings have: rows of cells are copied into them as they are.
         label = narrow(min(-2, self.kinds[0]), self.kinds[-1])
@@ -171,7 +173,7 @@ class Store:
         self.hidden = self.padding.scratch()
 
     def __getstate__(self):
-        return {**self.__dict__, "walls": None, "_state": None}
+        return {**self.__dict__, "walls": None, "_state": None, "_world": None, "_bound": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -183,6 +185,35 @@ class Store:
         "active", "health", "rewards", "cell", "first", "next_", "top", "walls",
         "streams", "sight_streams", "sample_streams",
     )  # fmt: skip
+
+    @property
+    def world(self) -> World:
+        """The arrays of all worlds, as kernels and rules take them."""
+        if self._world is None:
+            padding = self.padding
+            self._world = World(
+                cell=self.cell,
+                first=self.first,
+                next_=self.next_,
+                top=self.top,
+                flat_top=self.top.reshape(-1),
+                walls=self.walls,
+                flat_walls=self.flat_walls,
+                active=self.active,
+                health=self.health,
+                rewards=self.rewards,
+                traits=self.traits,
+                overlap=self.overlap,
+                blank=self.blank,
+                rows=self.rows,
+                cols=self.cols,
+                width=padding.width,
+                pad=padding.pad,
+                streams=self.streams,
+                sight_streams=self.sight_streams,
+                sight=Sight(padding.sight, padding.starts, self.hidden),
+            )
+        return self._world
 
     def state(self) -> dict:
         """Every array that a step may change, by name: the arrays themselves, not copies."""
@@ -261,10 +292,9 @@ class Store:
                 f"remove takes bool {self.active.shape} (worlds, agents), "
                 f"got {gone.dtype} {gone.shape}."
             )
-        remove_agents(
-            np.ascontiguousarray(gone), self.cell, self.first, self.next_, self.top, self.walls,
-            self.active, self.traits,
-        )  # fmt: skip
+        given, remove = self._bind(remove_agents, gone.shape, bool)
+        given[...] = gone
+        remove()
         self.touch()
 
     # --- episodes and random streams ---
@@ -276,7 +306,7 @@ class Store:
 
     def clearing(self, worlds) -> Call:
         """Empties the grids of the listed worlds, as a call."""
-        return Call(clear_worlds, worlds, self.blank, self.first, self.top, self.walls, self.cell)
+        return Call(clear_worlds, self.world, worlds)
 
     def begin(self):
         """Gives the variables of all worlds what an episode starts from."""
@@ -287,7 +317,7 @@ class Store:
 
     def beginning(self, worlds) -> list:
         """Calls that give the variables of the listed worlds what an episode starts from."""
-        calls = [Call(begin_episodes, worlds, self.active, self.health)]
+        calls = [Call(begin_episodes, self.world, worlds)]
         for array, default, reset in self._fields.values():
             if reset:
                 values = array.reshape(self.num_worlds, -1)
@@ -317,7 +347,7 @@ class Store:
         part = object.__new__(Store)
         part.__dict__.update(self.__dict__)
         part.num_worlds = high - low
-        part._begin = part._state = None
+        part._begin = part._bound = part._state = part._world = None
         part.first_world = self.first_world + low
         part.hidden = self.padding.scratch()
         for name in self._STATE:
@@ -535,21 +565,37 @@ class Store:
 
     def may_enter(self, slot, p) -> bool:
         """Whether cell p of world 0 is available to an agent."""
-        return may_enter(slot, p, self.first, self.next_, self.top, self.traits, self.overlap)
+        return bool(self._ask(may_enter, slot, p)[2])
 
     def enter(self, slot, p):
         """Puts an agent of world 0 on cell p."""
-        enter_cell(slot, p, self.cell, self.first, self.next_, self.top, self.walls, self.traits)
+        self._ask(enter_cell, slot, p)
         if not self.active[0, slot]:
             self.update_wall(slot)
         self.touch()
 
     def leave(self, slot):
         """Takes an agent of world 0 off the grid."""
-        leave_cell(
-            slot, self.cell, self.first, self.next_, self.top, self.walls, self.active, self.traits
-        )
+        self._ask(leave_cell, slot, 0)
         self.touch()
+
+    def _ask(self, kernel, slot, p):
+        asked, run = self._bind(kernel, 3, np.int64)
+        asked[0], asked[1] = slot, p
+        run()
+        return asked
+
+    def _bind(self, kernel, shape, dtype) -> tuple:
+        """An array, and a program that runs a kernel on the world and this array.
+
+        To give a kernel the whole world from Python each time takes longer than these kernels do.
+        """
+        if self._bound is None:
+            self._bound = {}
+        if kernel not in self._bound:
+            array = np.zeros(shape, dtype)
+            self._bound[kernel] = array, Program([Call(kernel, self.world, array)])
+        return self._bound[kernel]
 
 
 class _FieldSlices(dict):

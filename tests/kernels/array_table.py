@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from abmarl.gridworld.store import TRAITS, Padding
-from abmarl.kernels import cells, done, episode, maze, placement, sight, streams
+from abmarl.kernels import done, episode, placement, sight, streams, world
 from abmarl.kernels.compile import JIT
 from tests.kernels import loops
 from tests.naive import masks
@@ -49,7 +49,7 @@ def padded_positions(draw):
 def run_ravel(given):
     _, cols, pad, positions = given
     found = np.zeros(len(positions), np.int64)
-    cells.ravel_cells(np.array(positions), cols + 2 * pad, pad, found)
+    world.ravel_cells(np.array(positions), cols + 2 * pad, pad, found)
     return found.tolist()
 
 
@@ -64,7 +64,7 @@ def naive_ravel(given):
 def run_unravel(given):
     _, cols, pad, positions = given
     found = np.zeros((2, len(positions), 2), np.int32)
-    cells.unravel_cells(np.array([naive_ravel(given)] * 2), cols + 2 * pad, pad, found)
+    world.unravel_cells(np.array([naive_ravel(given)] * 2), cols + 2 * pad, pad, found)
     return found.tolist()
 
 
@@ -106,7 +106,13 @@ def run_hidden(tabled):
         if tabled:
             table, starts[reach] = tables(reach), 0
         hidden = np.full(words, np.uint64(2**64 - 1))
-        found = sight.hidden_cells(centre, reach, width, walls, table, starts, hidden)
+        given = bare_world(
+            width=width,
+            flat_walls=walls,
+            first=np.zeros((2, width * width), np.int16),
+            sight=world.Sight(table, starts, hidden),
+        )
+        found = sight.hidden_cells(given, 1, pad * width + pad, reach)
         bits = [(int(hidden[k >> 6]) >> (k & 63)) & 1 for k in range(64 * words)]
         cells_of = masks.window_offsets(reach)
         inside = [o for o in offsets if max(map(abs, o)) <= reach]
@@ -115,6 +121,11 @@ def run_hidden(tabled):
         return [True, sorted(cell for cell, bit in zip(cells_of, bits, strict=False) if bit)]
 
     return run
+
+
+def bare_world(**given):
+    """A world of which a kernel uses only a part."""
+    return world.World(**(dict.fromkeys(world.World._fields) | given))
 
 
 @lru_cache(None)
@@ -190,13 +201,16 @@ def run_mazes(given):
     ground = np.zeros((2, padding.cells), np.uint8)
     cells_of = np.array([padding.ravel(*start) for start in starts])
     frontier = np.zeros(rows * cols, np.int32)
-    maze.grow_mazes(cells_of, rows, cols, padding.width, padding.pad, rng, ground, frontier)
+    given = bare_world(rows=rows, cols=cols, width=padding.width, pad=padding.pad, streams=rng)
+    placement.grow_mazes(given, cells_of, ground, frontier)
     grids = ground.reshape(2, -1, padding.width)
     # There is nothing but passages and walls on the grid, and neither beside it.
     inside = grids[:, padding.pad : padding.pad + rows, padding.pad : padding.pad + cols]
-    assert np.isin(inside, (maze.WALL, maze.PASSAGE)).all()
+    assert np.isin(inside, (placement.WALL, placement.PASSAGE)).all()
     assert np.count_nonzero(grids) == inside.size
-    found = [[tuple(cell) for cell in np.argwhere(one == maze.PASSAGE).tolist()] for one in inside]
+    found = [
+        [tuple(cell) for cell in np.argwhere(one == placement.PASSAGE).tolist()] for one in inside
+    ]
     return [found, rng.tolist()]
 
 
@@ -233,7 +247,7 @@ def traits_of(agents):
 def run_ammo(given):
     _, agents, worlds = given
     ammo = np.full((3, len(agents)), 77, np.int32)
-    placement.reset_ammo(listed(worlds, 3), traits_of(agents), ammo)
+    episode.reset_ammo(bare_world(traits=traits_of(agents)), listed(worlds, 3), ammo)
     return ammo.tolist()
 
 
@@ -248,8 +262,8 @@ def run_orientation(given):
     rng = np.array([naive_streams(seed, b)[0].words for b in range(3)], np.uint64)
     turning = np.array([has for _, _, has in agents])
     orientation = np.full((3, len(agents)), 77, np.int8)
-    traits = traits_of(agents)
-    placement.reset_orientation(listed(worlds, 3), turning, traits, rng, orientation)
+    given = bare_world(traits=traits_of(agents), streams=rng)
+    episode.reset_orientation(given, listed(worlds, 3), turning, orientation)
     return [orientation.tolist(), rng.tolist()]
 
 
@@ -297,17 +311,25 @@ def run_close_step(given):
     arrays = {
         name: np.array(value) if isinstance(value, list) else value for name, value in given.items()
     }
-    shape = arrays["done"].shape
-    terminated, truncated = np.ones((2, *shape), bool)
-    ended = np.ones(shape[0], bool)
-    ends = np.full(shape[0], 99)
-    count = episode.close_step(
-        **arrays, terminated=terminated, truncated=truncated, ended=ended, ends=ends
-    )
-    assert ends[:count].tolist() == np.flatnonzero(ended).tolist()
-    assert count == shape[0] or ends[count] == -1
-    found = terminated, truncated, ended, arrays["length"], arrays["alive"], arrays["returns"]
-    return [list(row) for row in zip(*(array.tolist() for array in found), strict=True)]
+    episodes, (num_worlds, _) = episodes_of(arrays), arrays["done"].shape
+    ends = np.full(num_worlds, 99)
+    names = "done", "over", "horizon", "rewards"
+    count = episode.close_step(episodes, *(arrays[name] for name in names), ends)
+    assert ends[:count].tolist() == np.flatnonzero(episodes.ended).tolist()
+    assert count == num_worlds or ends[count] == -1
+    names = "terminated", "truncated", "ended", "length", "alive", "returns"
+    found = (getattr(episodes, name).tolist() for name in names)
+    return [list(row) for row in zip(*found, strict=True)]
+
+
+def episodes_of(given):
+    """EpisodeState under way; what a kernel is to fill is full of rubbish."""
+    episodes = episode.EpisodeState.zeros(*np.shape(given["done"]))
+    for array in episodes:
+        array[...] = 1
+    for name in ("running", "alive", "length", "returns"):
+        getattr(episodes, name)[...] = given[name]
+    return episodes
 
 
 def naive_close_step(given):
@@ -396,16 +418,15 @@ def ends_of_episodes(draw):
 
 def run_end_episodes(data):
     worlds, learning, restart, given = data
-    state = {name: np.array(given[name]) for name in ("running", "alive", "length", "returns")}
-    active = np.array(given["done"])
-    final_length = np.full(len(active), -1)
-    final_returns, final_active = np.full(active.shape, -1.0), np.zeros(active.shape, bool)
-    episode.end_episodes(
-        listed(worlds, len(active)), active, np.array(learning), restart, *state.values(),
-        final_length, final_returns, final_active,
-    )  # fmt: skip
-    found = *state.values(), final_length, final_returns, final_active
-    return [array.tolist() for array in found]
+    active, episodes = np.array(given["done"]), episodes_of(given)
+    episodes.final_length[:], episodes.final_returns[:], episodes.final_active[:] = -1, -1.0, False
+    ended = listed(worlds, len(active)), active, np.array(learning), restart
+    episode.end_episodes(episodes, *ended)
+    names = ("running", "alive", "length", "returns")
+    return [
+        getattr(episodes, name).tolist()
+        for name in (*names, "final_length", "final_returns", "final_active")
+    ]
 
 
 def naive_end_episodes(data):
@@ -434,7 +455,7 @@ def listed(worlds, count):
 def run_begin_episodes(data):
     worlds, _, _, given = data
     active, health = np.array(given["done"]), np.array(given["rewards"])
-    episode.begin_episodes(listed(worlds, len(active)), active, health)
+    episode.begin_episodes(bare_world(active=active, health=health), listed(worlds, len(active)))
     return [active.tolist(), health.tolist()]
 
 
@@ -468,17 +489,6 @@ def naive_clear_rewards(given):
     return [[0.0] * len(row) for row in given[1]]
 
 
-def run_not_active(given):
-    active = np.array(given["done"])
-    found = active.copy()
-    done.not_active(active, found)
-    return found.tolist()
-
-
-def naive_not_active(given):
-    return [[not one for one in row] for row in given["done"]]
-
-
 def run_add_done(data):
     _, _, first, given = data
     agents, worlds = np.array(given["done"]), np.array(given["over"])
@@ -497,8 +507,8 @@ def naive_add_done(data):
 
 
 ARRAY_TABLE = [
-    ArrayEntry("cells.ravel_cells", "", padded_positions(), run_ravel, naive_ravel),
-    ArrayEntry("cells.unravel_cells", "", padded_positions(), run_unravel, naive_unravel),
+    ArrayEntry("world.ravel_cells", "", padded_positions(), run_ravel, naive_ravel),
+    ArrayEntry("world.unravel_cells", "", padded_positions(), run_unravel, naive_unravel),
     ArrayEntry(
         "sight.sight_table", "", blockers(range(8)), run_hidden(True), naive_hidden_cells
     ),
@@ -510,10 +520,10 @@ ARRAY_TABLE = [
         "sight.hidden_cells", "rule", blockers([1, 2, 3, 3, 7, 10, 25]), run_hidden(False),
         naive_hidden_cells,
     ),
-    ArrayEntry("maze.grow_mazes", "", maze_starts(), run_mazes, naive_mazes),
-    ArrayEntry("placement.reset_ammo", "", belongings, run_ammo, naive_ammo),
+    ArrayEntry("placement.grow_mazes", "", maze_starts(), run_mazes, naive_mazes),
+    ArrayEntry("episode.reset_ammo", "", belongings, run_ammo, naive_ammo),
     ArrayEntry(
-        "placement.reset_orientation", "", belongings, run_orientation, naive_orientation
+        "episode.reset_orientation", "", belongings, run_orientation, naive_orientation
     ),
     ArrayEntry("streams.draw_samples", "", ranges(), run_samples, naive_samples),
     ArrayEntry("episode.close_step", "", ends_of_steps(), run_close_step, naive_close_step),
@@ -528,6 +538,5 @@ ARRAY_TABLE = [
     ),
     ArrayEntry("episode.fill_worlds", "", ends_of_episodes(), run_fill_worlds, naive_fill_worlds),
     ArrayEntry("episode.clear_rewards", "", addends(), run_clear_rewards, naive_clear_rewards),
-    ArrayEntry("done.not_active", "", ends_of_steps(), run_not_active, naive_not_active),
     ArrayEntry("done.add_done", "", ends_of_episodes(), run_add_done, naive_add_done),
 ]  # fmt: skip

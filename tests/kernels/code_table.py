@@ -4,8 +4,9 @@ import numpy as np
 from gymnasium.spaces import Box
 from hypothesis import strategies as st
 
-from abmarl.gridworld.wrapper.codes import Code, CodeTables
+from abmarl.gridworld.wrapper import Code, code_tables
 from abmarl.kernels import codes as kernels
+from abmarl.kernels.turns import Turns
 from tests.kernels.array_table import ArrayEntry
 from tests.naive.codes import points
 
@@ -26,12 +27,13 @@ def coded_agents(draw):
     return forms, form_of, codes, draw(st.integers(0, 2**32 - 1))
 
 
-def tables_of(forms):
+def tables_of(forms, form_of):
     def space(segment):
         low, high = np.array(segment).T
         return Box(low, high, dtype=int)
 
-    return CodeTables([Code([space(one) for one in form], "space") for form in forms])
+    codes = [Code([space(one) for one in form], "space") for form in forms]
+    return code_tables(codes, np.array(form_of, np.int16))
 
 
 def rows_of(widths):
@@ -46,7 +48,7 @@ def rows_of(widths):
 
 def run_decode(given):
     forms, form_of, codes, _ = given
-    tables = tables_of(forms)
+    tables = tables_of(forms, form_of)
     widths = [sum(map(len, forms[f])) if f >= 0 else 0 for f in form_of]
     code_rows, size = rows_of([int(f >= 0) for f in form_of])
     flat = np.zeros(size, np.int16)
@@ -57,10 +59,8 @@ def run_decode(given):
     rows, size = rows_of(widths)
     out = np.full(size, 99, np.int8)
     turns = np.tile(np.arange(len(form_of), dtype=np.uint16)[::-1], (WORLDS, 1))
-    kernels.decode_actions(
-        turns, np.full(WORLDS, len(form_of)), flat, code_rows, np.array(form_of, np.int16),
-        tables.counts, tables.starts, tables.firsts, tables.low, tables.weight, out, rows,
-    )  # fmt: skip
+    turns = Turns(turns, np.full(WORLDS, len(form_of)), flat, code_rows, True)
+    kernels.decode_actions(turns, tables, out, rows)
     return [
         [out[rows[i, 0] + b * rows[i, 1] :][:width].tolist() for i, width in enumerate(widths)]
         for b in range(WORLDS)
@@ -91,7 +91,7 @@ def entry_masks(forms, form_of, seed):
 
 def run_masks(given):
     forms, form_of, _, seed = given
-    tables = tables_of(forms)
+    tables = tables_of(forms, form_of)
     options, masks = entry_masks(forms, form_of, seed)
     inner_rows, size = rows_of([0 if mask is None else mask.size for mask in masks[0]])
     inner = np.zeros(size, bool)
@@ -102,11 +102,8 @@ def run_masks(given):
     totals = [int(tables.totals[f]) if f >= 0 else 0 for f in form_of]
     rows, size = rows_of(totals)
     out = np.zeros(size, bool)
-    kernels.code_masks(
-        np.flatnonzero(np.array(form_of) >= 0), WORLDS, rows, np.array(form_of, np.int16),
-        tables.totals, np.array(options), tables.counts, tables.starts, tables.firsts,
-        tables.weight, inner, inner_rows, out,
-    )  # fmt: skip
+    agents = np.flatnonzero(np.array(form_of) >= 0)
+    kernels.code_masks(tables, agents, WORLDS, rows, np.array(options), inner, inner_rows, out)
     return [
         [out[rows[i, 0] + b * rows[i, 1] :][:total].tolist() for i, total in enumerate(totals)]
         for b in range(WORLDS)

@@ -638,15 +638,12 @@ def naive_deal(case, b):
 
 def run_share(case):
     """Twice: what was heard is passed on."""
-    store, padding = case.store, case.store.padding
+    store = case.store
     speakers = np.array(able(case, "view_range"))
     message = np.tile(np.arange(store.num_agents) / 7, (case.num_worlds, 1))
     told = np.zeros(len(speakers))
     for _ in range(2):
-        message_kernels.share_messages(
-            speakers, padding.width, store.cell, store.first, store.flat_walls, store.active,
-            store.traits, padding.sight, padding.starts, store.hidden, told, message,
-        )  # fmt: skip
+        message_kernels.share_messages(store.world, speakers, told, message)
     return message.tolist()
 
 
@@ -666,48 +663,52 @@ def plain(case):
 
 TABLE = [
     attack_entry("attack.attack_agents", "binary"),
-    attack_entry("aim.attack_aimed", "encodings"),
-    attack_entry("aim.attack_aimed", "cells"),
-    attack_entry("aim.attack_aimed", "listed"),
-    attack_mask_entry("targets.possible_targets", "binary"),
-    attack_mask_entry("targets.possible_targets", "encodings"),
-    attack_mask_entry("targets.possible_cells", "cells"),
-    attack_mask_entry("targets.possible_cells", "listed"),
-    Entry("movement.move_agents", "box", run_box_moves, naive_box_moves, has("move_range")),
-    Entry("movement.move_agents", "cross", run_cross_moves, naive_cross_moves, has("move_range")),
-    Entry("movement.drift_agents", "", run_drifts, naive_drifts, has("move_range")),
+    attack_entry("attack.attack_aimed", "encodings"),
+    attack_entry("attack.attack_aimed", "cells"),
+    attack_entry("attack.attack_aimed", "listed"),
+    attack_mask_entry("attack.possible_targets", "binary"),
+    attack_mask_entry("attack.possible_targets", "encodings"),
+    attack_mask_entry("attack.possible_cells", "cells"),
+    attack_mask_entry("attack.possible_cells", "listed"),
+    Entry("move.move_agents", "box", run_box_moves, naive_box_moves, has("move_range")),
+    Entry("move.move_agents", "cross", run_cross_moves, naive_cross_moves, has("move_range")),
+    Entry("move.drift_agents", "", run_drifts, naive_drifts, has("move_range")),
     Entry(
-        "movement.possible_moves", "box", run_move_masks(MoveActor),
+        "move.possible_moves", "box", run_move_masks(MoveActor),
         naive_move_masks(action_masks.move_mask), has("move_range"),
     ),
     Entry(
-        "movement.possible_moves", "cross", run_move_masks(CrossMoveActor),
+        "move.possible_moves", "cross", run_move_masks(CrossMoveActor),
         naive_move_masks(action_masks.cross_move_mask), has("move_range"),
     ),
     Entry(
-        "windows.label_windows", "encodings", run_encoding_windows, naive_encoding_windows,
+        "observation.label_windows", "encodings", run_encoding_windows, naive_encoding_windows,
         has("view_range"),
     ),
     Entry(
-        "windows.label_windows", "teams", run_team_windows, naive_team_windows, has("view_range")
+        "observation.label_windows", "teams", run_team_windows, naive_team_windows,
+        has("view_range"),
     ),
-    Entry("windows.count_windows", "", run_counts, naive_counts, few_layers),
-    Entry("grids.label_grids", "", run_grids, naive_grids, has("view_range")),
-    Entry("grids.show_positions", "", run_positions, naive_positions, has("view_range")),
-    Entry("grids.show_counts", "", run_ammo, naive_ammo, observing_ammo),
+    Entry("observation.count_windows", "", run_counts, naive_counts, few_layers),
+    Entry("observation.label_grids", "", run_grids, naive_grids, has("view_range")),
+    Entry("observation.show_positions", "", run_positions, naive_positions, has("view_range")),
+    Entry("observation.show_counts", "", run_ammo, naive_ammo, observing_ammo),
     Entry("placement.place_agents", "", run_placement, naive_placement),
-    Entry("placement.reset_health", "", run_health, naive_health),
+    Entry("episode.reset_health", "", run_health, naive_health),
     Entry(
-        "target_placement.place_around_target", "open",
+        "placement.place_around_target", "open",
         run_around_target(TargetBarriersFreePlacementState), naive_around_target(False),
     ),
     Entry(
-        "target_placement.place_around_target", "maze", run_around_target(MazePlacementState),
+        "placement.place_around_target", "maze", run_around_target(MazePlacementState),
         naive_around_target(True),
     ),
     Entry(
-        "target_placement.place_around_target", "sparing", run_around_target(SparingState),
+        "placement.place_around_target", "sparing", run_around_target(SparingState),
         naive_around_target(True, True),
+    ),
+    Entry(
+        "done.not_active", "", run_done(ActiveDone, plain), naive_done(dones.ActiveDone, plain)
     ),
     Entry(
         "done.none_active", "", run_done(ActiveDone, plain), naive_done(dones.ActiveDone, plain)
@@ -735,11 +736,11 @@ TABLE = [
     Entry("turns.take_turns", "fixed", run_turns(False), naive_turns(False)),
     Entry("turns.take_turns", "random", run_turns(True), naive_turns(True)),
     Entry("turns.shuffle_turns", "", run_shuffle, naive_shuffle, has("move_range")),
-    Entry("occupancy.clear_worlds", "", run_clear, naive_clear),
-    Entry("occupancy.may_enter", "", run_may_enter, naive_may_enter),
-    Entry("occupancy.enter_cell", "", run_leave_and_enter, naive_leave_and_enter),
-    Entry("occupancy.remove_agents", "", run_remove, naive_remove),
+    Entry("world.clear_worlds", "", run_clear, naive_clear),
+    Entry("world.may_enter", "", run_may_enter, naive_may_enter),
+    Entry("world.enter_cell", "", run_leave_and_enter, naive_leave_and_enter),
+    Entry("world.remove_agents", "", run_remove, naive_remove),
     Entry("messages.deal_messages", "", run_deal, naive_deal, has("view_range")),
     Entry("messages.share_messages", "", run_share, naive_share, has("view_range")),
-    Entry("occupancy.leave_cell", "", run_leave_and_enter, naive_leave_and_enter),
+    Entry("world.leave_cell", "", run_leave_and_enter, naive_leave_and_enter),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 CODE = """
 import numpy as np
-from abmarl.kernels.cells import ravel_cells
+from abmarl.kernels.world import ravel_cells
 from abmarl.kernels.compile import cache_folder
 cells = np.zeros(1, np.int64)
 ravel_cells(np.array([[1, 2]]), 9, 3, cells)

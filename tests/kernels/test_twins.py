@@ -15,14 +15,11 @@ from tests.kernels.table import TABLE
 from tests.kernels.worlds import Case, cases
 
 SETTINGS = settings.get_profile("kernels")
-# Modules that are tested on the draws of another one.
-TOGETHER = {"aim": "attack", "targets": "attack", "grids": "windows"}
 
 
 def family(entry):
-    """The module on whose draws an entry is tested."""
-    module = entry.kernel.split(".")[0]
-    return TOGETHER.get(module, module)
+    """The module of a kernel; its entries are tested on the same draws."""
+    return entry.kernel.split(".")[0]
 
 
 def all_kernels():

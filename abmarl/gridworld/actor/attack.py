@@ -1,16 +1,26 @@
 """Actors that let agents attack one another."""
 
-from typing import NamedTuple
-
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import AmmoAgent, AttackingAgent
 from abmarl.gridworld.grid import parse_encodings
-from abmarl.kernels.attack import attack_agents
+from abmarl.kernels.attack import (
+    CELLS,
+    ENCODINGS,
+    LISTED,
+    Aim,
+    AttackOutcome,
+    Attacks,
+    Notes,
+    attack_agents,
+    attack_aimed,
+    possible_cells,
+    possible_targets,
+)
 from abmarl.kernels.program import Call
-from abmarl.kernels.targets import possible_targets
+from abmarl.kernels.turns import Turns
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
@@ -18,21 +28,6 @@ MOST_ATTACKS = np.iinfo(np.int16).max
 MOST_NOTES = 4_096
 # Worlds that can be watched at a time.
 MOST_WATCHED = 4
-
-
-class AttackOutcome(NamedTuple):
-    """What came of the attacks of a step, per agent of every world.
-
-    Attributes:
-        attempted: bool [B, N], attacked at all.
-        hits, kills: int16 [B, N], how many hits and kills the agent had.
-        killed: bool [B, N], was killed.
-    """
-
-    attempted: np.ndarray
-    hits: np.ndarray
-    kills: np.ndarray
-    killed: np.ndarray
 
 
 class AttackActorBase(ActorBase):
@@ -76,14 +71,16 @@ class AttackActorBase(ActorBase):
         self._limited = limited if limited.any() else limited[:0]
         self._ammo = store.ammo if limited.any() else np.zeros((store.num_worlds, 0), np.int32)
         room = min(2 * store.num_agents * self._struck.shape[1], MOST_NOTES)
-        self._watched = np.tile([-1, 0], (MOST_WATCHED, 1))
         self._looks = np.zeros(MOST_WATCHED, np.int64)  # when each of them was looked at last
-        self._notes = np.zeros((MOST_WATCHED, room, 2), f"i{store.slot_dtype.itemsize}")
+        self._notes = Notes(
+            watched=np.tile([-1, 0], (MOST_WATCHED, 1)),
+            notes=np.zeros((MOST_WATCHED, room, 2), f"i{store.slot_dtype.itemsize}"),
+        )
         self.outcome = AttackOutcome(
-            np.zeros(shape, bool),
-            np.zeros(shape, np.int16),
-            np.zeros(shape, np.int16),
-            np.zeros(shape, bool),
+            attempted=np.zeros(shape, bool),
+            hits=np.zeros(shape, np.int16),
+            kills=np.zeros(shape, np.int16),
+            killed=np.zeros(shape, bool),
         )
 
     def prepare(self):
@@ -96,7 +93,27 @@ class AttackActorBase(ActorBase):
         store = self.store
         kinds = store.kinds.tolist()
         self.attack_mapping = parse_encodings("attack_mapping", self.attack_mapping, kinds)
-        self._attackable = store.relation(self.attack_mapping)
+        self._mapping = store.relation(self.attack_mapping)
+        self._attackable = self._attackable_rows()
+        self._hostile, self._lowest = store.by_label(self._attackable)
+
+    def _attackable_rows(self) -> np.ndarray:
+        """Return bool [rows, kinds], see ``abmarl.kernels.attack``."""
+        return self._mapping
+
+    @property
+    def _attacks(self) -> Attacks:
+        return Attacks(
+            attackable=self._attackable,
+            hostile=self._hostile,
+            lowest=self._lowest,
+            stacked=self.stacked_attacks,
+            ammo=self._ammo,
+            limited=self._limited,
+            weights=self.weights,
+            targets=self._targets,
+            struck=self._struck,
+        )
 
     def hits_at_most(self, agent) -> int:
         """How many hits one action of an agent can have."""
@@ -137,11 +154,12 @@ class AttackActorBase(ActorBase):
             int [n, 2], attacker and target (-1: a miss) of the attacks since then, in their order,
             or none if the world was not watched until now; and the number of notes taken.
         """
-        known = np.flatnonzero(self._watched[:, 0] == world)
+        watched = self._notes.watched
+        known = np.flatnonzero(watched[:, 0] == world)
         place = int(known[0] if known.size else np.argmin(self._looks))
         self._looks[place] = self._looks.max() + 1
-        self._watched[place, 0] = world
-        count, notes = int(self._watched[place, 1]), self._notes[place]
+        watched[place, 0] = world
+        count, notes = int(watched[place, 1]), self._notes.notes[place]
         first = max(since, count - len(notes)) if known.size else count
         return notes[np.arange(first, count) % len(notes)], count
 
@@ -166,7 +184,6 @@ class BinaryAttackActor(AttackActorBase):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self._hostile, self._lowest = self.store.by_label(self._attackable)
         self._attackers = np.zeros(self.store.num_agents, self.store.slot_dtype)
 
     def parameters(self, agent):
@@ -181,18 +198,10 @@ class BinaryAttackActor(AttackActorBase):
         """No attack."""
         return 0
 
-    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
-        """The attacks."""
-        store, padding = self.store, self.store.padding
-        attack = Call(
-            attack_agents, turns, num_turns, flat, rows_of, self.stacked_attacks, padding.width,
-            padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
-            store.flat_walls, store.active, store.health, self._ammo, store.traits, self._limited,
-            self._attackable, self._hostile, self._lowest, padding.sight, padding.starts,
-            store.hidden, store.streams, self._attackers, self._targets, self._struck,
-            self.weights, store.rewards, self._watched, self._notes, fresh, *self.outcome,
-        )  # fmt: skip
-        return [attack]
+    def calls(self, turns: Turns) -> list[Call]:
+        """Return the attacks."""
+        attack = attack_agents, self.store.world, turns, self._attackers, self._attacks
+        return [Call(*attack, self.outcome, self._notes)]
 
     def mask_shape(self, slot):
         """Shape of an agent's action mask."""
@@ -200,9 +209,149 @@ class BinaryAttackActor(AttackActorBase):
 
     def masks(self, flat, slots, rows_of):
         """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
-        store, padding = self.store, self.store.padding
-        possible_targets(
-            slots, rows_of, False, padding.width, padding.pad, store.cell, store.first,
-            store.next_, store.flat_walls, store.active, self._ammo, store.traits, self._limited,
-            self._attackable, self._attackable, padding.sight, padding.starts, store.hidden, flat,
-        )  # fmt: skip
+        given = self._attacks, False, self._mapping
+        self._run_masks(possible_targets, flat, slots, rows_of, *given)
+
+
+class _AimedAttackActor(AttackActorBase):
+    """Runs the kernel of aimed attacks; ``how`` tells what the entries of an action are."""
+
+    how = None
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        sides = np.zeros(self.store.num_agents, np.int64)
+        for slot, agent in enumerate(self.agents.values()):
+            if self.form_of[slot] >= 0:
+                sides[slot] = _side(agent)
+        self._aim = Aim(self.how, sides, self._mapping)
+
+    def calls(self, turns: Turns) -> list[Call]:
+        """Return the attacks."""
+        attack = attack_aimed, self.store.world, turns, self._aim, self._attacks
+        return [Call(*attack, self.outcome, self._notes)]
+
+    def _num_attacks(self, slot):
+        return int(self.store.traits["simultaneous_attacks"][slot])
+
+
+class EncodingBasedAttackActor(_AimedAttackActor):
+    """Agents say how many agents of every encoding to attack; random ones in range are hit.
+
+    Channel ``attack``: ``Dict{encoding: Discrete(simultaneous_attacks + 1)}`` with every encoding
+    that the agent may attack, ascending, null all 0. Arrays of actions have an entry for each of
+    them, in this order. Action masks have shape (encodings, simultaneous_attacks + 1). Agents that
+    may attack nobody do not have the channel. All else is as ``AttackActorBase`` says.
+    """
+
+    how = ENCODINGS
+
+    def supports(self, agent):
+        """Whether an agent has this channel."""
+        return super().supports(agent) and bool(self.attack_mapping.get(agent.encoding))
+
+    def parameters(self, agent):
+        """The attackable encodings and the number of attacks decide the space."""
+        return tuple(self._encodings(agent)), agent.simultaneous_attacks
+
+    def space(self, agent):
+        """How many attacks to make, per encoding."""
+        count = agent.simultaneous_attacks + 1
+        return Dict({encoding: Discrete(count) for encoding in self._encodings(agent)})
+
+    def null(self, agent):
+        """No attack on any encoding."""
+        return dict.fromkeys(self._encodings(agent), 0)
+
+    def hits_at_most(self, agent):
+        """How many hits one action of an agent can have."""
+        return agent.simultaneous_attacks * len(self._encodings(agent))
+
+    def mask_shape(self, slot):
+        """Shape of an agent's action mask."""
+        return (self.form(slot).width, self._num_attacks(slot) + 1)
+
+    def masks(self, flat, slots, rows_of):
+        """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
+        given = self._attacks, True, self._mapping
+        self._run_masks(possible_targets, flat, slots, rows_of, *given)
+
+    def _attackable_rows(self):
+        """Attack every kind by itself."""
+        return np.eye(len(self.store.kinds), dtype=bool)
+
+    def _encodings(self, agent):
+        return sorted(self.attack_mapping[agent.encoding])
+
+
+class _CellAttackActor(_AimedAttackActor):
+    """Attacks on cells of the window with the attacker in the middle, ``W = 2 * range + 1``."""
+
+    def parameters(self, agent):
+        """The range and the number of attacks decide the space."""
+        return _side(agent), agent.simultaneous_attacks
+
+    def masks(self, flat, slots, rows_of):
+        """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
+        self._run_masks(possible_cells, flat, slots, rows_of, self._attacks, self._aim)
+
+
+class SelectiveAttackActor(_CellAttackActor):
+    """Agents say how many attacks to make on every cell around them.
+
+    Channel ``attack``: ``Box(0, simultaneous_attacks, (W, W), int)`` with
+    ``W = 2 * attack_range + 1``: attacks per cell, each of which hits a random agent there; null
+    all 0. Action masks have shape (W, W, simultaneous_attacks + 1). All else is as
+    ``AttackActorBase`` says.
+    """
+
+    how = CELLS
+
+    def space(self, agent):
+        """How many attacks to make, per cell."""
+        side = _side(agent)
+        return Box(0, agent.simultaneous_attacks, (side, side), int)
+
+    def null(self, agent):
+        """No attack on any cell."""
+        return np.zeros((_side(agent), _side(agent)), int)
+
+    def hits_at_most(self, agent):
+        """How many hits one action of an agent can have."""
+        return agent.simultaneous_attacks * min(_side(agent) ** 2, self.store.num_agents)
+
+    def mask_shape(self, slot):
+        """Shape of an agent's action mask."""
+        return (*self.form(slot).shape, self._num_attacks(slot) + 1)
+
+
+class RestrictedSelectiveAttackActor(_CellAttackActor):
+    """Agents name the cell of every attack that they make.
+
+    Channel ``attack``: ``MultiDiscrete([W * W + 1] * simultaneous_attacks)`` with
+    ``W = 2 * attack_range + 1``: 0 is no attack, k is an attack on a random agent in cell k - 1 of
+    the window, row by row; null all 0. Action masks have shape (simultaneous_attacks, W * W + 1).
+    Agents with no attacks do not have the channel. All else is as ``AttackActorBase`` says.
+    """
+
+    how = LISTED
+
+    def supports(self, agent):
+        """Whether an agent has this channel."""
+        return super().supports(agent) and agent.simultaneous_attacks > 0
+
+    def space(self, agent):
+        """A cell, or none, per attack."""
+        return MultiDiscrete([_side(agent) ** 2 + 1] * agent.simultaneous_attacks)
+
+    def null(self, agent):
+        """No attack."""
+        return np.zeros(agent.simultaneous_attacks, int)
+
+    def mask_shape(self, slot):
+        """Shape of an agent's action mask."""
+        return (self._num_attacks(slot), int(self._aim.sides[slot]) ** 2 + 1)
+
+
+def _side(agent):
+    return 2 * agent.attack_range + 1

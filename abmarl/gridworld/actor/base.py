@@ -1,11 +1,14 @@
 """What actors have in common."""
 
+import operator
+
 import numpy as np
 
 from abmarl.gridworld.actions import Actions
 from abmarl.gridworld.channel import ChannelComponent
 from abmarl.gridworld.component import has_calls
-from abmarl.kernels.program import Program
+from abmarl.kernels.program import Call, Program
+from abmarl.kernels.turns import Turns
 
 
 class ActorBase(ChannelComponent):
@@ -29,6 +32,7 @@ class ActorBase(ChannelComponent):
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
         self._own = None
+        self._masking = None, None
         self.acting = None
         self._by_calls = has_calls(self, "run")
 
@@ -153,19 +157,29 @@ class ActorBase(ChannelComponent):
         """What a program runs to process the actions of a step."""
         if not has_calls(self, "run", "process"):
             return [lambda: self.process(actions)]
-        flat, rows_of = actions.buffers[self.key]
-        return self.calls(actions.turns, actions.num_turns, flat, rows_of, True)
+        return self.calls(self._turns(actions, True))
+
+    def _turns(self, actions, fresh) -> Turns:
+        return Turns(actions.turns, actions.num_turns, *actions.buffers[self.key], fresh)
 
     def _act(self, actions, fresh):
-        flat, rows_of = actions.buffers[self.key]
         if not self._by_calls:
-            return self.run(actions.turns, actions.num_turns, flat, rows_of, fresh)
+            return self.run(*self._turns(actions, fresh))
         program = actions.programs.get((self.key, fresh))
         if program is None:
-            calls = self.calls(actions.turns, actions.num_turns, flat, rows_of, fresh)
+            calls = self.calls(self._turns(actions, fresh))
             program = actions.programs[self.key, fresh] = Program(calls)
         program()
         return self.outcome
+
+    def _run_masks(self, kernel, flat, slots, rows_of, *rest):
+        """Run a kernel of action masks, bound as long as the arrays are the same."""
+        known, program = self._masking
+        arrays = flat, slots, rows_of
+        if program is None or any(map(operator.is_not, known, arrays)):
+            program = Program([Call(kernel, self.store.world, slots, rows_of, flat, *rest)])
+            self._masking = arrays, program
+        program()
 
     def read(self, slot, value, flat, rows_of):
         """Writes one agent's action to its place.

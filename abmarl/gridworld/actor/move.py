@@ -5,8 +5,9 @@ from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import MovingAgent, OrientationAgent
-from abmarl.kernels.movement import drift_agents, move_agents, possible_moves
+from abmarl.kernels.move import drift_agents, move_agents, possible_moves
 from abmarl.kernels.program import Call
+from abmarl.kernels.turns import Turns
 
 
 class _Mover(ActorBase):
@@ -26,16 +27,10 @@ class _Mover(ActorBase):
         super().__init__(**kwargs)
         self.outcome = np.full((self.store.num_worlds, self.store.num_agents), -1, np.int8)
 
-    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
-        """The moves."""
-        store = self.store
-        move = Call(
-            move_agents, turns, num_turns, flat, rows_of, self.cross, store.padding.width,
-            store.padding.pad, store.cell, store.first, store.next_, store.top, store.walls,
-            store.active, store.traits, store.overlap, self.weights, store.rewards, fresh,
-            self.outcome,
-        )  # fmt: skip
-        return [move]
+    def calls(self, turns: Turns) -> list[Call]:
+        """Return the moves."""
+        world = self.store.world
+        return [Call(move_agents, world, turns, self.cross, self.weights, self.outcome)]
 
     def event(self, name):
         """bool [B, N]: ``move_failed``."""
@@ -51,12 +46,7 @@ class _Mover(ActorBase):
 
     def masks(self, flat, slots, rows_of):
         """Writes which moves would succeed now to ``flat``, for the agents in ``slots``."""
-        store = self.store
-        possible_moves(
-            slots, rows_of, self.cross, store.padding.width, store.padding.pad,
-            store.cell, store.first, store.next_, store.top, store.active, store.traits,
-            store.overlap, flat,
-        )  # fmt: skip
+        self._run_masks(possible_moves, flat, slots, rows_of, self.cross)
 
 
 class MoveActor(_Mover):
@@ -126,13 +116,7 @@ class DriftMoveActor(CrossMoveActor):
         """Agents that move and have an orientation."""
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
 
-    def calls(self, turns, num_turns, flat, rows_of, fresh) -> list:
-        """The moves."""
-        store = self.store
-        move = Call(
-            drift_agents, turns, num_turns, flat, rows_of, store.padding.width, store.padding.pad,
-            store.cell, store.first, store.next_, store.top, store.walls, store.active,
-            store.traits, store.overlap, self.weights, store.rewards, fresh, self.outcome,
-            self._orientation,
-        )  # fmt: skip
-        return [move]
+    def calls(self, turns: Turns) -> list[Call]:
+        """Return the moves."""
+        looks = self._orientation
+        return [Call(drift_agents, self.store.world, turns, looks, self.weights, self.outcome)]

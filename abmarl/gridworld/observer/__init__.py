@@ -1,13 +1,11 @@
 """Observers: components that fill the agents' observations."""
 
 from abmarl.gridworld.former_names import former_names_in
-from abmarl.gridworld.observer.absolute import (
+from abmarl.gridworld.observer.base import ObserverBase
+from abmarl.gridworld.observer.observers import (
     AbsoluteEncodingObserver,
     AbsolutePositionObserver,
-)
-from abmarl.gridworld.observer.ammo import AmmoObserver
-from abmarl.gridworld.observer.base import ObserverBase
-from abmarl.gridworld.observer.window import (
+    AmmoObserver,
     PositionCenteredEncodingObserver,
     StackedPositionCenteredEncodingObserver,
     TeamObserver,

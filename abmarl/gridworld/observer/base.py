@@ -7,6 +7,8 @@ import numpy as np
 from abmarl.gridworld.agent import GridObservingAgent
 from abmarl.gridworld.channel import ChannelComponent
 from abmarl.gridworld.component import has_calls, on_listed
+from abmarl.gridworld.store import SHOWN
+from abmarl.kernels.observation import Views
 from abmarl.kernels.program import Program
 
 
@@ -197,3 +199,28 @@ class ObserverBase(ChannelComponent):
         for slot in self._nested:
             rows[slot] = self.form(slot).point(flat, self.layout.rows_of[slot, 0])
         return rows
+
+
+class RememberingObserver(ObserverBase):
+    """Writes an agent's row while it is active and twice more: its last view, then the null one.
+
+    Subclasses hand ``views`` to their kernel.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
+        self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)
+        # What the agents' rows hold.
+        self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=2, reset=True)
+
+    def views(self, worlds, flat, rows_of, final) -> Views:
+        """Return what kernels need to know of the parameters of ``write``."""
+        return Views(worlds, self._viewers, flat, rows_of, final, self._shown, self._due)
+
+    def go_back(self, flat):
+        """See ``ObserverBase.go_back``."""
+        super().go_back(flat)
+        if flat is None:
+            # Nobody knows what the rows hold now: null ones are written once more.
+            np.maximum(self._shown, 1, out=self._shown)

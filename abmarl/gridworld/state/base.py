@@ -1,8 +1,11 @@
-"""What state components have in common."""
+"""State components: what an episode starts from."""
 
 import numpy as np
 
+from abmarl.gridworld.agent import OrientationAgent
 from abmarl.gridworld.component import Component, has_calls, on_listed
+from abmarl.kernels.episode import fill_worlds, reset_ammo, reset_health, reset_orientation
+from abmarl.kernels.program import Call
 
 
 class StateBase(Component):
@@ -80,3 +83,56 @@ def world_numbers(worlds, num_worlds) -> np.ndarray:
     if worlds.size and (worlds[0] < 0 or worlds[-1] >= num_worlds):
         raise ValueError(f"Worlds are numbered 0 to {num_worlds - 1}, got {worlds.tolist()}.")
     return worlds
+
+
+class HealthState(StateBase):
+    """Gives every agent its initial health, or a uniform one in (0, 1) where it has none."""
+
+    def calls(self, worlds) -> list:
+        """Sets health, and with it ``active``."""
+        return [Call(reset_health, self.store.world, worlds)]
+
+
+class AmmoState(StateBase):
+    """Gives every agent its initial ammo."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._ammo = self.store.require("ammo", np.int32)
+
+    def calls(self, worlds) -> list:
+        """Sets ``store.ammo``, int32 [B, N]; 0 for agents without ammunition."""
+        return [Call(reset_ammo, self.store.world, worlds, self._ammo)]
+
+
+class OrientationState(StateBase):
+    """Gives every agent its initial orientation, or a random one where it has none."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        store = self.store
+        self._orientation = store.require("orientation", np.int8)
+        self._turning = np.zeros(store.num_agents, bool)
+        for agent in self.agents.values():
+            self._turning[store.index[agent.id]] = isinstance(agent, OrientationAgent)
+
+    def calls(self, worlds) -> list:
+        """Sets ``store.orientation``, int8 [B, N], of the agents that have one."""
+        given = self._turning, self._orientation
+        return [Call(reset_orientation, self.store.world, worlds, *given)]
+
+
+class TeamState(StateBase):
+    """Puts every agent into its initial team; agents without one are in that of their encoding.
+
+    With it, teams are variables: ``store.team`` int32 [B, N], which a simulation may change.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._team = self.store.require("team", np.int32)
+        self._team[:] = self.store.initial_teams
+
+    def calls(self, worlds) -> list:
+        """Sets the teams."""
+        return [Call(fill_worlds, worlds, self._team, self.store.initial_teams)]

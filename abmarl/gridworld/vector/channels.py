@@ -152,7 +152,7 @@ class Outputs:
     """Views or copies of the arrays of all worlds.
 
     Args:
-        episodes: The ``Episodes``.
+        episodes: The ``EpisodeState``.
         channels: The ``Channels``.
         groups: The groups by name.
         copy: Whether everything returned is fresh; else the next step overwrites it.

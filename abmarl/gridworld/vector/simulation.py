@@ -12,9 +12,10 @@ from abmarl.gridworld.saving import check_arrays, check_worlds, without_signatur
 from abmarl.gridworld.seeding import seed_of, seed_of_worlds, seed_words
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.gridworld.vector.channels import Channels, Outputs, Sampler
-from abmarl.gridworld.vector.shard import Episodes, Shard
+from abmarl.gridworld.vector.shard import Shard
 from abmarl.gridworld.vector.threads import Crew, thread_count
 from abmarl.gridworld.vector.wrappers import VectorBase
+from abmarl.kernels.episode import EpisodeState
 from abmarl.resources import check_memory
 from abmarl.sim.agents import is_agent
 
@@ -84,7 +85,7 @@ class VectorSimulation(VectorBase):
         )
         self.store = sim.store.replicate(self.num_envs)
         self.store.seed(self.seed)
-        self.episodes = Episodes(self.num_envs, self.store.num_agents)
+        self.episodes = EpisodeState.zeros(self.num_envs, self.store.num_agents)
         self.channels = Channels(sim, learners, self.num_envs)
         self.groups = {name: self._with_spaces(group) for name, group in learners.items()}
         bounds = np.linspace(0, self.num_envs, self.num_threads + 1).astype(int)
@@ -286,7 +287,7 @@ class VectorSimulation(VectorBase):
         """
         if self._guarded or len(worlds) == self.num_envs:
             return [(array, ..., array.copy()) for array in self._arrays().values()]
-        arrays = [*self.store.state().values(), *self.episodes.arrays().values()]
+        arrays = [*self.store.state().values(), *self.episodes]
         arrays += self.channels.observed_blocks()
         return [(array, worlds, array.take(worlds, axis=0)) for array in arrays]
 
@@ -302,7 +303,7 @@ class VectorSimulation(VectorBase):
 
     def _arrays(self):
         arrays = dict(self.store.state())
-        arrays.update({f"episodes.{k}": array for k, array in self.episodes.arrays().items()})
+        arrays.update({f"episodes.{k}": array for k, array in self.episodes._asdict().items()})
         for key, (flat, final, _) in self.channels.observations.items():
             arrays[f"obs.{key}"], arrays[f"final_obs.{key}"] = flat, final
         return arrays
@@ -340,7 +341,7 @@ def bytes_per_world(sim) -> int:
     """What one world of a vectorised simulation takes, with its actions and observations."""
     store = sim.store
     kept = sum(array.nbytes for array in store.state().values())
-    kept += sum(array.nbytes for array in Episodes(1, store.num_agents).arrays().values())
+    kept += sum(array.nbytes for array in EpisodeState.zeros(1, store.num_agents))
     # Each twice: observations run and are final, actions are received and sampled.
     kept += 2 * _entries(sim.observers)
     actors = [layer for actor in sim.actors.values() for layer in actor.layers]

@@ -59,9 +59,8 @@ def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
     visible = inside[:, None] & ((cols >= 0) & (cols < store.cols))
     hidden = padding.scratch()
     if hidden.size and store.walls.shape[1] > 1:
-        place = world * store.walls.shape[1] + at
-        walls, tables = store.flat_walls, (padding.sight, padding.starts)
-        hidden_cells(place, reach, padding.width, walls, *tables, hidden)
+        lines = store.world.sight._replace(hidden=hidden)
+        hidden_cells(store.world._replace(sight=lines), world, at, reach)
         bits = np.unpackbits(hidden.view(np.uint8), bitorder="little")[: side * side]
         visible &= ~bits.reshape(side, side).astype(bool)
     return Sight(row - reach, col - reach, visible)

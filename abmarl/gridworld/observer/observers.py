@@ -1,12 +1,21 @@
-"""Observers that show an agent the cells around it."""
+"""The observers: windows around agents, the whole grid, and what agents know of themselves."""
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete
 
+from abmarl.gridworld.agent import AmmoAgent
 from abmarl.gridworld.component import on_listed
-from abmarl.gridworld.observer.remembering import RememberingObserver
+from abmarl.gridworld.observer.base import RememberingObserver
+from abmarl.kernels.observation import (
+    Labels,
+    count_windows,
+    label_grids,
+    label_windows,
+    show_counts,
+    show_positions,
+)
 from abmarl.kernels.program import Call
-from abmarl.kernels.windows import count_windows, label_windows
+from abmarl.sim.agents import ObservingAgent
 
 
 class _WindowObserver(RememberingObserver):
@@ -51,15 +60,10 @@ class _LabelWindowObserver(_WindowObserver):
 
     def calls(self, worlds, flat, rows_of, final) -> list:
         """See ``ObserverBase.write``."""
-        store, padding = self.store, self.store.padding
-        write = Call(
-            label_windows, worlds, self._viewers, rows_of, self.copies(), not store.uniform,
-            self.observe_self, final, padding.width, store.cell, store.first, store.next_,
-            store.top, store.top.reshape(-1), store.flat_walls, store.active, store.traits,
-            self.labels(), padding.sight, padding.starts, store.hidden, store.sight_streams,
-            self._shown, self._due, flat,
-        )  # fmt: skip
-        return [write]
+        views = self.views(worlds, flat, rows_of, final)
+        mixed = not self.store.uniform
+        labels = Labels(self.labels(), self.copies(), mixed, self.observe_self)
+        return [Call(label_windows, self.store.world, views, labels)]
 
 
 class PositionCenteredEncodingObserver(_LabelWindowObserver):
@@ -137,11 +141,105 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
 
     def calls(self, worlds, flat, rows_of, final) -> list:
         """See ``ObserverBase.write``."""
-        store, padding = self.store, self.store.padding
-        write = Call(
-            count_windows, worlds, self._viewers, rows_of, int(store.kinds.max()), final,
-            padding.width, store.cell, store.first, store.next_, store.top, store.flat_walls,
-            store.active, store.traits, padding.sight, padding.starts, store.hidden, self._shown,
-            self._due, flat,
-        )  # fmt: skip
-        return [write]
+        views = self.views(worlds, flat, rows_of, final)
+        return [Call(count_windows, self.store.world, views, int(self.store.kinds.max()))]
+
+
+class AbsoluteEncodingObserver(RememberingObserver):
+    """Shows the encodings in all cells of the grid.
+
+    Channel ``absolute_encoding``: ``Box(-2, max_encoding, (rows, cols), int)``: 0 empty, -1 the
+    cell of the observer itself, -2 beyond its view range or masked by a blocking agent; null all
+    -2. Of several agents in another cell a random one is shown.
+    """
+
+    key = "absolute_encoding"
+    needs_positions = True
+
+    def parameters(self, agent):
+        """The space is the same for all."""
+        return ()
+
+    def space(self, agent):
+        """Box of the grid."""
+        kinds = self.store.kinds
+        low, high = min(-2, int(kinds.min())), max(0, int(kinds.max()))
+        return Box(low, high, (self.rows, self.cols), int)
+
+    def null(self, agent):
+        """Every cell masked."""
+        return np.full((self.rows, self.cols), -2)
+
+    def calls(self, worlds, flat, rows_of, final) -> list:
+        """See ``ObserverBase.write``."""
+        views = self.views(worlds, flat, rows_of, final)
+        labels = Labels(self.store.encodings, self.store.uniform, not self.store.uniform, True)
+        return [Call(label_grids, self.store.world, views, labels)]
+
+
+class AbsolutePositionObserver(RememberingObserver):
+    """Shows the agent where it is.
+
+    Channel ``position``: ``Box([0, 0], [rows - 1, cols - 1], int)``, row and column; null zeros.
+    Any observing agent has it, with a view range or without.
+    """
+
+    key = "position"
+    needs_positions = True
+    supported_agent_type = ObservingAgent
+
+    def parameters(self, agent):
+        """The space is the same for all."""
+        return ()
+
+    def space(self, agent):
+        """Box of the cells."""
+        return Box(np.zeros(2, int), np.array([self.rows - 1, self.cols - 1]), dtype=int)
+
+    def null(self, agent):
+        """The first cell."""
+        return np.zeros(2, int)
+
+    def calls(self, worlds, flat, rows_of, final) -> list:
+        """See ``ObserverBase.write``."""
+        return [Call(show_positions, self.store.world, self.views(worlds, flat, rows_of, final))]
+
+
+class AmmoObserver(RememberingObserver):
+    """Shows the agent how much ammo it has.
+
+    Channel ``ammo``, for observing agents that are an ``AmmoAgent``:
+    ``Discrete(initial_ammo + 1)``; null 0. More than the initial ammo is shown as that much.
+    """
+
+    key = "ammo"
+    supported_agent_type = AmmoAgent
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._most = np.zeros(self.store.num_agents, np.int64)
+        for slot in self._viewers:
+            self._most[slot] = self.form(slot).high[0]
+        has_any = len(self._viewers) > 0
+        self._ammo = self.store.ammo if has_any else np.zeros((self.store.num_worlds, 0), np.int32)
+
+    def supports(self, agent):
+        """Whether an agent has this channel."""
+        return super().supports(agent) and isinstance(agent, ObservingAgent)
+
+    def parameters(self, agent):
+        """The initial ammo decides the space."""
+        return agent.initial_ammo
+
+    def space(self, agent):
+        """How much ammo there can be."""
+        return Discrete(max(0, agent.initial_ammo) + 1)
+
+    def null(self, agent):
+        """No ammo."""
+        return 0
+
+    def calls(self, worlds, flat, rows_of, final) -> list:
+        """See ``ObserverBase.write``."""
+        views = self.views(worlds, flat, rows_of, final)
+        return [Call(show_counts, self.store.world, views, self._ammo, self._most)]
