@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from abmarl.examples import MultiCorridor, team_battle
 from abmarl.external import GymnasiumWrapper, PettingZooParallelWrapper
-from abmarl.gridworld import AttackingAgent, GridObservingAgent, MovingAgent
+from abmarl.gridworld import (
+    AttackingAgent,
+    GridObservingAgent,
+    MovingAgent,
+    SmartGridWorldSimulation,
+)
 from abmarl.managers import AllStepManager
 from abmarl.policies import RandomPolicy
 from abmarl.rollout import Rollout, collect, save
@@ -61,6 +66,8 @@ def play() -> None:
     """Call what users call."""
     knight = Knight(id="knight", encoding=1, view_range=2, move_range=1)
     assert_type(knight.id, str)
+    sim = SmartGridWorldSimulation.build_sim(5, 7, agents={"knight": knight})
+    assert_type(sim, SmartGridWorldSimulation)
     manager = AllStepManager(Doubled(FlattenWrapper(MultiCorridor(end=5, num_agents=2))))
     obs = manager.reset(seed=0)
     obs, rewards, _, _ = manager.step(dict.fromkeys(obs, 0))

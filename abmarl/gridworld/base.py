@@ -3,7 +3,7 @@
 import functools
 import itertools
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from abmarl.gridworld.seeding import parse_seed
 from abmarl.gridworld.store import Store
 from abmarl.kernels.turns import shuffle_turns
 from abmarl.sim.agent_based_simulation import AgentBasedSimulation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class GridWorldSimulation(Renderable, AgentBasedSimulation):
@@ -140,7 +143,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         agents: dict | None = None,
         overlapping: dict | None = None,
         **kwargs: Any,
-    ) -> "GridWorldSimulation":
+    ) -> "Self":
         """Build a simulation on a fresh grid.
 
         Args:
@@ -168,7 +171,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
     @classmethod
     def build_sim_from_grid(
         cls, grid: Grid, extra_agents: dict | None = None, **kwargs: Any
-    ) -> "GridWorldSimulation":
+    ) -> "Self":
         """Build a simulation of the agents on a grid, each with its cell as initial position.
 
         Grid and agents stay as they are: the simulation has copies of the agents, in the order of
@@ -204,7 +207,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
     @classmethod
     def build_sim_from_array(
         cls, array: Any, object_registry: dict, extra_agents: dict | None = None, **kwargs: Any
-    ) -> "GridWorldSimulation":
+    ) -> "Self":
         """Build a simulation from an array of characters.
 
         Args:
@@ -232,7 +235,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         object_registry: dict,
         extra_agents: dict | None = None,
         **kwargs: Any,
-    ) -> "GridWorldSimulation":
+    ) -> "Self":
         """Build a simulation from a text file with one character per cell.
 
         Args:
