@@ -89,7 +89,7 @@ def _stoppable(command: Callable[..., int]) -> Callable[..., int]:
 
 
 # name -> the command and its examples
-COMMANDS = {
+COMMANDS: dict[str, tuple[Callable[..., int], dict[str, str]]] = {
     "rollout": (rollout.rollout, rollout.EXAMPLES),
     "evaluate": (evaluate.evaluate, evaluate.EXAMPLES),
     "play": (play.play, play.EXAMPLES),

@@ -6,7 +6,8 @@ import json
 import math
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
@@ -24,10 +25,6 @@ from abmarl.cli.inputs import load_policies, load_simulation, name_of_simulation
 from abmarl.files import replacing
 from abmarl.terminal import print_table
 
-if TYPE_CHECKING:  # numpy and numba
-    from abmarl.rollout.cross_play import CrossPlay, Match
-    from abmarl.rollout.evaluation import Interval
-
 EXAMPLES = {
     "abmarl evaluate team-battle --policy red=heuristic": "1000 battles, with win rates",
     "abmarl evaluate foraging --policy forager=ppo.zip -n 200 --save ppo.json": (
@@ -43,17 +40,7 @@ SUFFIXES = {"--save": (".json", ".csv"), "--plot": (".png",)}
 
 def evaluate(
     sim: options.Sim,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[GROUP=]NAME",
-            show_default=False,
-            help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
-            "checkpoint or of a results folder of `abmarl train`; of several policies the one that "
-            "has the name of the group, or PATH#policy. Several for one group: every combination "
-            "is played. [default: random]",
-        ),
-    ] = None,
+    policy: options.Policies = None,
     episodes: Annotated[
         int,
         typer.Option("--episodes", "-n", min=1, metavar="N", help="Episodes of each combination."),
@@ -101,6 +88,7 @@ def evaluate(
     return comparison.run()
 
 
+@dataclass
 class Comparison:
     """Play every combination of policies, print the results and write the files.
 
@@ -117,23 +105,20 @@ class Comparison:
         UserError: There is nothing to draw.
     """
 
-    def __init__(
-        self,
-        vec: Any,
-        name: str,
-        policies: dict[str, dict[str, Any]],
-        episodes: int,
-        seed: int,
-        save: str | None,
-        plot: str | None,
-    ) -> None:
-        self.vec, self.name, self.policies = vec, name, policies
-        self.episodes, self.seed, self.save, self.plot = episodes, seed, save, plot
-        several = [group for group, choices in policies.items() if len(choices) > 1]
-        if plot and (len(policies) < 2 or not 1 <= len(several) <= 2):
+    vec: Any
+    name: str
+    policies: dict[str, dict[str, Any]]
+    episodes: int
+    seed: int
+    save: str | None
+    plot: str | None
+
+    def __post_init__(self) -> None:
+        several = [group for group, choices in self.policies.items() if len(choices) > 1]
+        if self.plot and (len(self.policies) < 2 or not 1 <= len(several) <= 2):
             raise UserError(
                 "--plot draws policies of one group against those of another one: give one or two "
-                f"groups several policies; the groups are {', '.join(map(repr, policies))}"
+                f"groups several policies; the groups are {', '.join(map(repr, self.policies))}"
             )
 
     def run(self) -> int:
@@ -159,7 +144,7 @@ class Comparison:
         sys.stdout.flush()
         return self._write(found)
 
-    def _print_match(self, match: "Match") -> None:
+    def _print_match(self, match: Any) -> None:
         result = match.result
         rows = [
             (f"return, {group} ({_short([label])[0]})", str(result.returns[group]))
@@ -172,7 +157,7 @@ class Comparison:
         rows.append(("truncated", str(result.truncated_share)))
         print_table(f"{self.name}: {len(result):,} episodes, mean [95 % interval]", rows)
 
-    def _print_all(self, found: "CrossPlay") -> None:
+    def _print_all(self, found: Any) -> None:
         if found.axes is not None:
             self._print_matrix(found)
             return
@@ -186,7 +171,7 @@ class Comparison:
         title = f"{self.name}: {_count(found)}, mean return [95 % interval]"
         print_table(title, rows, ["policies", *self.policies])
 
-    def _print_matrix(self, found: "CrossPlay") -> None:
+    def _print_matrix(self, found: Any) -> None:
         rows, columns = found.axes
         what = "mean return and win rate" if found.has_wins else "mean return"
         cells = {row: [""] * len(found.entrants[columns]) for row in found.entrants[rows]}
@@ -204,7 +189,7 @@ class Comparison:
             [f"{rows} against {columns}", *found.entrants[columns]],
         )
 
-    def _write(self, found: "CrossPlay") -> int:
+    def _write(self, found: Any) -> int:
         """Write the files, report which, and return the exit code."""
         kept, lost = [], []
         if found.matches:
@@ -215,7 +200,7 @@ class Comparison:
                     continue
                 # Each file is tried even if another one failed.
                 try:
-                    write(found)
+                    write(found, path)
                     kept.append(path)
                 except (OSError, MemoryError, ValueError) as error:
                     lost.append(f"{option}: {brief(error)}")
@@ -230,7 +215,7 @@ class Comparison:
             raise UserError("\n".join(lost))
         return DONE
 
-    def _how_far(self, found: "CrossPlay") -> str:
+    def _how_far(self, found: Any) -> str:
         if not found.matches:
             return "interrupted: no episode was finished"
         done = sum(len(match.result) for match in found.matches)
@@ -240,8 +225,8 @@ class Comparison:
         last = " of the last combination" if found.wanted > 1 else ""
         return f"{text}; what was finished{last} over-represents short episodes"
 
-    def _save(self, found: "CrossPlay") -> None:
-        if os.path.splitext(self.save)[1].lower() == ".json":
+    def _save(self, found: Any, path: str) -> None:
+        if path.lower().endswith(".json"):
             text = json.dumps(self._document(found), indent=1, allow_nan=False) + "\n"
         else:
             lines = [_flat(_numbers(match)) for match in found.matches]
@@ -250,10 +235,10 @@ class Comparison:
             writer.writeheader()
             writer.writerows(lines)
             text = table.getvalue()
-        with replacing(self.save) as file:
+        with replacing(path) as file:
             file.write(text.encode())
 
-    def _document(self, found: "CrossPlay") -> dict[str, Any]:
+    def _document(self, found: Any) -> dict[str, Any]:
         from abmarl.rollout.evaluation import CONFIDENCE
 
         vec = self.vec
@@ -269,7 +254,7 @@ class Comparison:
             "matches": [_numbers(match) for match in found.matches],
         }
 
-    def _draw(self, found: "CrossPlay") -> None:
+    def _draw(self, found: Any, path: str) -> None:
         from abmarl.render import plot_matrix
 
         rows, columns = found.axes
@@ -277,7 +262,7 @@ class Comparison:
         wins = found.has_wins and found.matrix("win rate").any()
         what = "win rate" if wins else "return"
         plot_matrix(
-            self.plot,
+            path,
             found.matrix(what),
             _short(found.entrants[rows]),
             _short(found.entrants[columns]),
@@ -288,7 +273,7 @@ class Comparison:
         )
 
 
-def _count(found: "CrossPlay") -> str:
+def _count(found: Any) -> str:
     """Return how many episodes there are of each combination, in words."""
     counts = [len(match.result) for match in found.matches]
     if len(set(counts)) == 1:
@@ -302,7 +287,7 @@ def _short(labels: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else labels
 
 
-def _numbers(match: "Match") -> dict[str, Any]:
+def _numbers(match: Any) -> dict[str, Any]:
     """Return what is saved of a match."""
     result = match.result
     found = {
@@ -318,7 +303,7 @@ def _numbers(match: "Match") -> dict[str, Any]:
     return found
 
 
-def _sides(interval: "Interval") -> dict[str, float | None]:
+def _sides(interval: Any) -> dict[str, float | None]:
     sides = {"mean": interval.value, "low": interval.low, "high": interval.high}
     return {name: None if math.isnan(side) else side for name, side in sides.items()}
 

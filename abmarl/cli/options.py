@@ -60,6 +60,27 @@ Order = Annotated[
         "random one in every step.",
     ),
 ]
+_POLICY = (
+    "How a group of agents acts, or all of them: random, heuristic, or the path of a checkpoint or "
+    "of a results folder of `abmarl train`; of several policies the one that has the name of the "
+    "group, or PATH#policy."
+)
+Policy = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[GROUP=]NAME",
+        show_default=False,
+        help=f"{_POLICY} May be given for several groups. [default: random]",
+    ),
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[GROUP=]NAME",
+        show_default=False,
+        help=f"{_POLICY} Several for one group: every combination is played. [default: random]",
+    ),
+]
 Trust = Annotated[
     bool,
     typer.Option(

@@ -158,17 +158,14 @@ def _watch(show: Any, name: str, world: int, fps: float) -> int:
 def _film(show: Any, path: str, moments: range, fps: float) -> int:
     from abmarl.render.replay.timeline import Clip
 
-    with (
-        for_the_user("--record"),
-        deferred_interrupt() as interrupt,
-        Clip(show, path, fps) as clip,
-        progress(f"filming {path}", len(moments), "pictures") as report,
-    ):
-        for number, moment in enumerate(moments, 1):
-            clip.take(moment)
-            report.update(number)
-            if interrupt:
-                break
+    with for_the_user("--record"), deferred_interrupt() as interrupt:
+        clip = Clip(show, path, fps)
+        with clip, progress(f"filming {path}", len(moments), "pictures") as report:
+            for number, moment in enumerate(moments, 1):
+                clip.take(moment)
+                report.update(number)
+                if interrupt:
+                    break
     print(f"wrote {path}", file=sys.stderr)
     if interrupt:
         print(f"interrupted after {number:,} of {len(moments):,} pictures", file=sys.stderr)

@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -45,17 +46,7 @@ def rollout(
     seed: options.Seed = 0,
     threads: options.Threads = None,
     order: options.Order = "fixed",
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[GROUP=]NAME",
-            show_default=False,
-            help="How a group of agents acts, or all of them: random, heuristic, or the path of a "
-            "checkpoint or of a results folder of `abmarl train`; of several policies the one that "
-            "has the name of the group, or PATH#policy. May be given for several groups. "
-            "[default: random]",
-        ),
-    ] = None,
+    policy: options.Policy = None,
     trust: options.Trust = False,
     sample: options.Sample = False,
     save: Annotated[
@@ -116,6 +107,7 @@ def rollout(
     return session.run()
 
 
+@dataclass
 class Session:
     """Collect, film and plot, and keep what can be kept whatever happens in between.
 
@@ -128,20 +120,17 @@ class Session:
         plot: Where the plot goes, or None.
     """
 
-    def __init__(
-        self,
-        vec: Any,
-        name: str,
-        policies: dict[str, Any],
-        steps: int,
-        save: str | None,
-        plot: str | None,
-    ) -> None:
+    vec: Any
+    name: str
+    policies: dict[str, Any]
+    steps: int
+    save: str | None
+    plot: str | None
+
+    def __post_init__(self) -> None:
         from abmarl.rollout import AliveCurve
 
-        self.vec, self.name, self.policies, self.steps = vec, name, policies, steps
-        self.save, self.plot = save, plot
-        self._curve = AliveCurve(vec) if plot else None
+        self._curve: Any = AliveCurve(self.vec) if self.plot else None
         self._recorder: Any = None
         self._film = ""
         self._kept: list[str] = []
@@ -170,7 +159,8 @@ class Session:
         """
         from abmarl.rollout import collect, save, statistics
 
-        gather = collect if self.save else statistics
+        gather: Any = collect if self.save else statistics
+        path = self.save
         try:
             with for_the_user():
                 result = gather(
@@ -180,8 +170,8 @@ class Session:
             if self._recorder is not None:
                 self._attempt("--record", self._film, self._recorder.close)
         # Each file is tried even if another one failed: a run is not easily done again.
-        if self.save:
-            self._attempt("--save", self.save, lambda: save(result, self.save, progress=True))
+        if path:
+            self._attempt("--save", path, lambda: save(result, path, progress=True))
         if self.plot:
             self._attempt("--plot", self.plot, self._plot)
         return self._report(result)

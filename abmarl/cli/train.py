@@ -1,5 +1,6 @@
 """``abmarl train``: run an experiment file on RLlib."""
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -81,14 +82,15 @@ def train(
         from abmarl.experiments.settings import apply_settings
         from abmarl.external.runtime import hush
 
-        results = Results.open(resume) if resume is not None else None
-        if results is not None:
+        results = source = None
+        path: str | os.PathLike = file or ""
+        if resume is not None:
+            results = Results.open(resume)
             results.checkpoint()
             settings = [*results.about.get("set", []), *settings]
-        if file is not None:
-            experiment = read(file)
-        else:
-            experiment = read(results.experiment, results.about.get("source"))
+            if file is None:
+                path, source = results.experiment, results.about.get("source")
+        experiment = read(path, source)
         apply_settings(experiment, settings)
         if not wants_traceback():
             hush()

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,8 @@ def translate(experiment: Experiment) -> Plan:
     # Workers cannot import the file as a module: what it defines is sent to them by value.
     cloudpickle.register_pickle_by_value(experiment.module)
     where = f"{experiment.file_name}: params['ray_tune']"
-    tune, lines = experiment.tune, []
+    tune = experiment.tune
+    lines: list[str] = []
     stop = stop_criteria(tune.get("stop", {}), f"{where}['stop']", lines)
     for key in tune:
         if key in UNUSED_TUNE_KEYS:
@@ -140,7 +141,7 @@ def make_config(name: Any) -> Any:
         raise ExperimentError(f"algorithm {name}: {error}") from error
 
 
-def mapping_of(experiment: Experiment) -> AgentMapping:
+def mapping_of(experiment: Experiment) -> Callable[..., str]:
     """Return the function of an agent's id that returns the id of its policy."""
     if not experiment.old_style and experiment.config.is_multi_agent:
         return AgentMapping(experiment.config.policy_mapping_fn)

@@ -1,7 +1,7 @@
 """The environment that RLlib steps: a manager with spaces that its networks can hold."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
@@ -11,11 +11,15 @@ from abmarl.extras import load
 from abmarl.sim.agents import is_agent
 from abmarl.sim.conversion import FlattenConversion
 
-MultiAgentEnv = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments").MultiAgentEnv
+if TYPE_CHECKING:
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+else:
+    _module = load("ray.rllib.env.multi_agent_env", "rllib", "abmarl.experiments")
+    MultiAgentEnv = _module.MultiAgentEnv
 
 # After the message about a missing Ray.
-from abmarl.external.rllib.multi_agent_env import FirstSeed  # noqa: E402
-from abmarl.external.rllib.worlds import ActionConversion, ObservationConversion, as_floats  # noqa: E402
+from abmarl.external.rllib.multi_agent_env import FirstSeed
+from abmarl.external.rllib.worlds import ActionConversion, ObservationConversion, as_floats
 
 
 class Codec:

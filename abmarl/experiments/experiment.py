@@ -289,7 +289,7 @@ def execute(path: str) -> types.ModuleType:
     # A unique name, so that a file called numpy.py or random.py does not hide a module. It stays
     # registered: pickle and dataclasses look their module up.
     name = f"abmarl_simulation_file_{next(_file_numbers)}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec: Any = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     arguments, sys.argv = sys.argv, [path]

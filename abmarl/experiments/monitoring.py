@@ -31,31 +31,31 @@ _RETURNS = ("episode_return_mean", "module_episode_returns_mean")
 # ---- on the terminal ----
 
 
-def training_display(title: str) -> "TrainingLines":
-    """Return the display that suits stdout: a table on a terminal, lines elsewhere.
+class TrainingDisplay:
+    """The figures of training on stdout; a context manager.
+
+    On a terminal they are a table that is redrawn in its place. Elsewhere there is a line for the
+    first and the last iteration, and for those in between that come slowly.
 
     Args:
         title: title of the experiment.
-
-    Returns:
-        A context manager with ``update(result, seconds, share)``.
     """
-    return (TrainingTable if can_redraw(sys.stdout) else TrainingLines)(title)
-
-
-class TrainingLines:
-    """A line for the first and the last iteration, and for those in between that come slowly."""
 
     def __init__(self, title: str) -> None:
-        self.figures = Figures()
+        self._figures = Figures()
+        self._table = LiveTable(title) if can_redraw(sys.stdout) else None
         self._printed = -math.inf
-        self._waiting: dict[str, str] | None = None
+        self._waiting: dict[str, str] = {}
 
-    def __enter__(self) -> "TrainingLines":
+    def __enter__(self) -> "TrainingDisplay":
+        if self._table is not None:
+            self._table.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._waiting is not None:
+        if self._table is not None:
+            self._table.__exit__(*error)
+        elif self._waiting:
             self._print(self._waiting)
 
     def update(self, result: Mapping[str, Any], seconds: float, share: float | None) -> None:
@@ -66,34 +66,17 @@ class TrainingLines:
             seconds: how long it took.
             share: how much of the training is done, from 0 to 1; None: it ends now.
         """
-        figures = self.figures.of(result, seconds, share)
-        if time.monotonic() - self._printed >= LINE_EVERY:
+        figures = self._figures.of(result, seconds, share)
+        if self._table is not None:
+            self._table.update(figures.items())
+        elif time.monotonic() - self._printed >= LINE_EVERY:
             self._print(figures)
         else:
             self._waiting = figures
 
     def _print(self, figures: dict[str, str]) -> None:
-        self._printed, self._waiting = time.monotonic(), None
+        self._printed, self._waiting = time.monotonic(), {}
         print(", ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
-
-
-class TrainingTable(TrainingLines):
-    """A table that is redrawn in its place."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        self._table = LiveTable(title)
-
-    def __enter__(self) -> "TrainingTable":
-        self._table.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._table.__exit__(*error)
-
-    def update(self, result: Mapping[str, Any], seconds: float, share: float | None) -> None:
-        """Show a result; see `TrainingLines.update`."""
-        self._table.update(self.figures.of(result, seconds, share).items())
 
 
 class Figures:

@@ -49,13 +49,15 @@ def new_folder(base: Path, name: str) -> Path:
     """
     base.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
-    for count in itertools.count(1):
-        folder = base / (f"{name}_{stamp}" if count == 1 else f"{name}_{stamp}-{count}")
+    folder, count = base / f"{name}_{stamp}", 1
+    while True:
         try:
             folder.mkdir()
         except FileExistsError:
-            continue
-        return folder
+            count += 1
+            folder = base / f"{name}_{stamp}-{count}"
+        else:
+            return folder
 
 
 class Results:
@@ -166,7 +168,14 @@ class Results:
                 f"{self.folder.name} has no checkpoint {number}; there are "
                 f"{', '.join(map(str, there))}"
             )
-        self._check_ray()
+        trained = self.about.get("ray")
+        if trained is not None:
+            here = load("ray", "rllib", "abmarl.experiments").__version__
+            if trained.split(".")[:2] != here.split(".")[:2]:
+                raise ExperimentError(
+                    f"{self.folder.name} was trained with Ray {trained}, here is {here}: "
+                    f"pip install 'ray[rllib]=={trained}', or train anew"
+                )
         return number, there[number]
 
     def checkpoint_path(self, iteration: int) -> Path:
@@ -206,17 +215,6 @@ class Results:
         kept = [row for row in rows if int(row[which]) <= iteration]
         if len(kept) < len(rows):
             replace_rows(path, [columns, *kept])
-
-    def _check_ray(self) -> None:
-        made = self.about.get("ray")
-        if made is None:
-            return
-        here = load("ray", "rllib", "abmarl.experiments").__version__
-        if made.split(".")[:2] != here.split(".")[:2]:
-            raise ExperimentError(
-                f"{self.folder.name} was trained with Ray {made}, here is {here}: "
-                f"pip install 'ray[rllib]=={made}', or train anew"
-            )
 
 
 def replace_rows(path: Path, rows: list[list[str]]) -> None:

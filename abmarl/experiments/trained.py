@@ -78,6 +78,7 @@ class TrainedPolicies:
         explore: whether actions are drawn from a policy's distribution, by default.
 
     Attributes:
+        explore: the argument of that name; may be changed.
         config: ``config["multiagent"]`` has the ``policies`` and the ``policy_mapping_fn``; the
             rest are the keys of the experiment's configuration.
 
@@ -129,8 +130,8 @@ class TrainedPolicies:
             observation: an observation of the simulation.
             state: must be None, policies without memory are supported.
             policy_id: which policy; may be left out where there is one policy for all.
-            explore: draw from the distribution; False: the likeliest; None: the
-                default of this object.
+            explore: whether to draw from the distribution, else the likeliest action is taken;
+                None: as the attribute says.
             **ignored: further arguments of RLlib's method.
 
         Returns:
@@ -169,7 +170,7 @@ class TrainedPolicies:
         groups: dict[str, list[str]] = {}
         for key in observations:
             groups.setdefault(policy_id or self._mapping(key), []).append(key)
-        found = {}
+        found: dict[str, Any] = {}
         for one, keys in groups.items():
             actions = self._compute([observations[key] for key in keys], one, explore)
             found.update(zip(keys, actions, strict=True))

@@ -14,7 +14,7 @@ from typing import Any
 
 from abmarl.experiments.configuration import Plan, translate
 from abmarl.experiments.experiment import Experiment, ExperimentError
-from abmarl.experiments.monitoring import Logs, Watch, training_display
+from abmarl.experiments.monitoring import Logs, TrainingDisplay, Watch
 from abmarl.experiments.ray_session import ray_session
 from abmarl.experiments.results import Results
 from abmarl.experiments.stop import reached, share_done
@@ -120,7 +120,7 @@ class TrainingRun:
             opened = Logs(self.results.folder)
         watch = Watch(self.plan.stop)
         with contextlib.closing(opened) as logs, deferred_interrupt(NOTE, termination=True) as stop:
-            with training_display(self.plan.title) as display:
+            with TrainingDisplay(self.plan.title) as display:
                 while not stop and self.reason is None:
                     began = time.monotonic()
                     result = self._iterate(stop)

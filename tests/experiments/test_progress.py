@@ -33,7 +33,7 @@ def test_figures(monkeypatch):
 
 
 def test_lines(capsys):
-    with monitoring.training_display("Walk") as shown:
+    with monitoring.TrainingDisplay("Walk") as shown:
         for iteration in (1, 2, 3):
             shown.update(result(iteration), 1.0, 0.0)
     out = capsys.readouterr().out.splitlines()
@@ -44,7 +44,8 @@ def test_lines(capsys):
 
 def test_table(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
-    with monitoring.TrainingTable("Walk") as shown:
+    monkeypatch.setattr(monitoring, "can_redraw", lambda stream: True)
+    with monitoring.TrainingDisplay("Walk") as shown:
         shown.update(result(4, {"red": 2.0, "[blue]": -1.0}), 1.0, 0.0)
     out = capsys.readouterr().out
     assert "Walk" in out
