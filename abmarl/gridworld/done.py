@@ -1,10 +1,13 @@
 """Done components: when agents and worlds are done."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 
-from abmarl.gridworld.component import Component, has_calls
+from abmarl.gridworld.component import Component
 from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import parse_agent, parse_encodings
+from abmarl.gridworld.registry import register
 from abmarl.kernels.done import (
     add_done,
     none_active,
@@ -27,19 +30,28 @@ __all__ = [
 
 __getattr__ = former_names_in(__name__)
 
-_ON_ARRAYS, _BY_HAND = ("done", "all_done"), ("get_done", "get_all_done")
-
 
 class DoneBase(Component):
     """Says when agents and worlds are done.
 
-    A subclass defines ``done`` and ``all_done`` on the arrays, or, for single worlds only,
-    ``get_done`` and ``get_all_done``. Those of the package define ``calls`` instead, which write to
-    ``agents_done`` and ``worlds_done``.
+    A subclass says it (see ``Component``) in ``calls``, a list of calls of kernels that write to
+    ``agents_done`` and ``worlds_done``; in ``done`` and ``all_done`` for all worlds; or in
+    ``get_done`` and ``get_all_done`` for one agent and one world. What it does not define is as by
+    default: agents are done that are not active, worlds whose agents all are.
 
     Attributes:
         agents_done: bool [B, N], ``worlds_done``: bool [B], as found last.
     """
+
+    role = "done"
+    works_on = "arrays"
+    # Who defines something for single agents is not asked for all worlds.
+    methods: ClassVar = {
+        "kernels": ("calls",),
+        "agents": ("get_done", "get_all_done"),
+        "arrays": ("done", "all_done"),
+    }
+    calls: Any = None
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -49,36 +61,29 @@ class DoneBase(Component):
 
     def done(self) -> np.ndarray:
         """bool [B, N]: the agents that are done; by default those that are not active."""
-        if type(self).get_done is not DoneBase.get_done:
+        if self.works_on == "agents":
             return np.array([[bool(self.get_done(agent)) for agent in self.agents.values()]])
         return self._done()
 
     def all_done(self) -> np.ndarray:
         """bool [B]: the worlds that are done; by default those whose agents all are."""
-        if type(self).get_all_done is not DoneBase.get_all_done:
+        if self.works_on == "agents":
             return np.array([bool(self.get_all_done())])
         return self._all_done()
 
     def get_done(self, agent, **kwargs) -> bool:
         """Whether an agent of a single world is done."""
-        own = type(self).done is not DoneBase.done
-        return bool((self.done() if own else self._done())[0, agent._slot])
+        found = self.done() if self.works_on == "arrays" else self._done()
+        return bool(found[0, agent._slot])
 
     def get_all_done(self, **kwargs) -> bool:
         """Whether a single world is done."""
-        own = type(self).all_done is not DoneBase.all_done
-        return bool((self.all_done() if own else self._all_done())[0])
-
-    @property
-    def by_hand(self) -> bool:
-        """Whether it looks at single worlds only."""
-        return not has_calls(self, *_BY_HAND, *_ON_ARRAYS) and any(
-            getattr(type(self), name) is not getattr(DoneBase, name) for name in _BY_HAND
-        )
+        found = self.all_done() if self.works_on == "arrays" else self._all_done()
+        return bool(found[0])
 
     def steps(self) -> list:
         """What a program runs to bring ``agents_done`` and ``worlds_done`` up to date."""
-        return self.calls() if has_calls(self, *_ON_ARRAYS, *_BY_HAND) else [self._ask]
+        return self.calls() if self.works_on == "kernels" else [self._ask]
 
     def _ask(self):
         # What the package's calls find is in the same arrays, so these are filled afterwards.
@@ -86,13 +91,13 @@ class DoneBase(Component):
         self.agents_done[...], self.worlds_done[...] = agents, worlds
 
     def _done(self):
-        if not hasattr(self, "calls"):
+        if self.calls is None:
             return ~self.store.active
         self._find()
         return self.agents_done
 
     def _all_done(self):
-        if not hasattr(self, "calls"):
+        if self.calls is None:
             return self.done().all(axis=1)
         self._find()
         return self.worlds_done
@@ -134,6 +139,7 @@ class AnyDone:
         return steps
 
 
+@register
 class ActiveDone(DoneBase):
     """An agent is done when it is inactive, the world when every agent is."""
 
@@ -146,6 +152,7 @@ class ActiveDone(DoneBase):
         ]
 
 
+@register
 class OneTeamRemainingDone(ActiveDone):
     """An agent is done when it is inactive, the world when the active ones are of one team.
 
@@ -177,6 +184,7 @@ class OneTeamRemainingDone(ActiveDone):
         ]
 
 
+@register
 class TargetEncodingInactiveDone(DoneBase):
     """An agent is done when every agent of its target encodings is inactive.
 
@@ -238,6 +246,7 @@ class _TargetAgentDone(DoneBase):
             self._targets[index[agent_id]] = index[target_id]
 
 
+@register
 class TargetAgentOverlapDone(_TargetAgentDone):
     """An agent is done while it is on the cell of its target, the world when all of them are.
 
@@ -254,6 +263,7 @@ class TargetAgentOverlapDone(_TargetAgentDone):
         return [Call(targets_reached, self.store.world, self._targets, *found)]
 
 
+@register
 class TargetAgentInactiveDone(_TargetAgentDone):
     """An agent is done when its target is inactive, the world when all targets are.
 

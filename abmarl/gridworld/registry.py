@@ -2,70 +2,40 @@
 
 import difflib
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from abmarl.gridworld.actor import (
-    ActorBase,
-    BinaryAttackActor,
-    CrossMoveActor,
-    DriftMoveActor,
-    EncodingBasedAttackActor,
-    MoveActor,
-    RestrictedSelectiveAttackActor,
-    SelectiveAttackActor,
-)
-from abmarl.gridworld.done import (
-    ActiveDone,
-    DoneBase,
-    OneTeamRemainingDone,
-    TargetAgentInactiveDone,
-    TargetAgentOverlapDone,
-    TargetEncodingInactiveDone,
-)
+from abmarl.gridworld.component import Component
 from abmarl.gridworld.former_names import present_name
-from abmarl.gridworld.observer import (
-    AbsoluteEncodingObserver,
-    AbsolutePositionObserver,
-    AmmoObserver,
-    ObserverBase,
-    PositionCenteredEncodingObserver,
-    StackedPositionCenteredEncodingObserver,
-    TeamObserver,
-)
-from abmarl.gridworld.state import (
-    AmmoState,
-    HealthState,
-    MazePlacementState,
-    OrientationState,
-    PositionState,
-    StateBase,
-    TargetBarriersFreePlacementState,
-    TeamState,
-)
 
-_BASES = {"state": StateBase, "actor": ActorBase, "observer": ObserverBase, "done": DoneBase}
+_BASES = {
+    "state": "StateBase",
+    "actor": "ActorBase",
+    "observer": "ObserverBase",
+    "done": "DoneBase",
+}
 
-registry = {kind: {} for kind in _BASES}
+registry: dict[str, dict[str, type]] = {role: {} for role in _BASES}
+
+_Registered = TypeVar("_Registered", bound=type)
 
 
-def register(component: Any) -> type:
-    """Make a component class known by its name; usable as a class decorator.
+def register(component: _Registered) -> _Registered:
+    """Register a component class under its name; a decorator, or a function to be called.
 
     Raises:
         TypeError: It is no component class.
         ValueError: Another class of that name is registered.
     """
-    for kind, base in _BASES.items():
-        if isinstance(component, type) and issubclass(component, base):
-            known = registry[kind].setdefault(component.__name__, component)
-            if known is not component:
-                raise ValueError(
-                    f"A {kind} component {component.__name__!r} is registered already; "
-                    "give yours another name."
-                )
-            return component
-    names = ", ".join(base.__name__ for base in _BASES.values())
-    raise TypeError(f"A component is a subclass of {names}; got {component!r}.")
+    role = getattr(component, "role", None)
+    if not isinstance(component, type) or not issubclass(component, Component) or role is None:
+        names = ", ".join(_BASES.values())
+        raise TypeError(f"A component is a subclass of {names}; got {component!r}.")
+    if registry[role].setdefault(component.__name__, component) is not component:
+        raise ValueError(
+            f"A {role} component {component.__name__!r} is registered already; "
+            "give yours another name."
+        )
+    return component
 
 
 def find_component(kind: str, component: Any) -> Any:
@@ -85,11 +55,11 @@ def find_component(kind: str, component: Any) -> Any:
             hint = f"did you mean {near[0]!r}?" if near else f"known are {sorted(known)}."
             raise ValueError(f"There is no {kind} component {component!r}; {hint}")
         return known[component]
-    if isinstance(class_of(component), type) and issubclass(class_of(component), _BASES[kind]):
+    plain = class_of(component)
+    if isinstance(plain, type) and issubclass(plain, Component) and plain.role == kind:
         return component
     raise TypeError(
-        f"{kind}s are given as subclasses of {_BASES[kind].__name__} or registered names, "
-        f"got {component!r}."
+        f"{kind}s are given as subclasses of {_BASES[kind]} or registered names, got {component!r}."
     )
 
 
@@ -110,33 +80,3 @@ def make_component(component: Any, parameters: dict) -> Any:
     """Make a component; what a partial says for itself goes before ``parameters``."""
     own = component.keywords if isinstance(component, partial) else {}
     return component(**{name: value for name, value in parameters.items() if name not in own})
-
-
-for _component in (
-    PositionState,
-    TargetBarriersFreePlacementState,
-    MazePlacementState,
-    HealthState,
-    TeamState,
-    AmmoState,
-    OrientationState,
-    MoveActor,
-    CrossMoveActor,
-    DriftMoveActor,
-    BinaryAttackActor,
-    EncodingBasedAttackActor,
-    SelectiveAttackActor,
-    RestrictedSelectiveAttackActor,
-    PositionCenteredEncodingObserver,
-    StackedPositionCenteredEncodingObserver,
-    TeamObserver,
-    AbsoluteEncodingObserver,
-    AbsolutePositionObserver,
-    AmmoObserver,
-    ActiveDone,
-    OneTeamRemainingDone,
-    TargetEncodingInactiveDone,
-    TargetAgentOverlapDone,
-    TargetAgentInactiveDone,
-):
-    register(_component)

@@ -46,7 +46,7 @@ class Reports:
             for agent_id, row in zip(those, batch):  # noqa: B905
                 obs[agent_id][key] = row
         obs = {agent_id: {} for agent_id in ids} if obs is None else obs
-        for observer in self._by_hand:
+        for observer in self._one_by_one:
             for agent_id in ids:
                 obs[agent_id].update(observer.get_obs(sim.agents[agent_id]))
         return obs
@@ -58,9 +58,11 @@ class Reports:
         self._slots = slots = store.index.numbers(ids)
         self._rewards = store.rewards[0]
         self._batches = []
-        self._by_hand = [one for one in self._sim.observers if one.by_hand]
+        self._one_by_one = [one for one in self._sim.observers if one.works_on == "agents"]
         if self._tables is None:
-            self._tables = [self._table(one) for one in self._sim.observers if not one.by_hand]
+            self._tables = [
+                self._table(one) for one in self._sim.observers if one.works_on != "agents"
+            ]
         for observer, blocks, places in self._tables:
             number = blocks.take(slots)
             for block in dict.fromkeys(number.tolist()):

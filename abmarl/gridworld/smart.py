@@ -136,9 +136,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         slot = store.index[agent_id]
         if self._obs_version != store.version:
             self._obs_rows = [
-                (one.key, one.waiting(), one.row) for one in self.observers if not one.by_hand
+                (one.key, one.waiting(), one.row)
+                for one in self.observers
+                if one.works_on != "agents"
             ]
-            self._obs_by_hand = [one for one in self.observers if one.by_hand]
+            self._one_by_one = [one for one in self.observers if one.works_on == "agents"]
             self._obs_version = store.version
         obs = {}
         for key, rows, row_of in self._obs_rows:
@@ -147,7 +149,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 row = row_of(slot)
             if row is not None:
                 obs[key] = row
-        for observer in self._obs_by_hand:
+        for observer in self._one_by_one:
             obs.update(observer.get_obs(self.agents[agent_id], **kwargs))
         return obs
 
@@ -307,7 +309,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                     "into components, step_batch or start_episode(worlds)."
                 )
         for part in (*self.states, *self.observers, *self.dones, *self.actors.values()):
-            if part.by_hand:
+            if part.works_on == "agents":
                 raise TypeError(
                     f"{type(part).__name__} works for single agents and worlds only; vectorize "
                     "needs it on arrays: start(worlds), space and observe, space and run, or done."

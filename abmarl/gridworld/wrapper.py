@@ -112,6 +112,8 @@ class ActorWrapper(ActorBase):
         TypeError, ValueError: The actor's spaces do not suit the wrapper.
     """
 
+    works_on = "kernels"
+
     def __init__(self, actor, **kwargs):
         if not isinstance(actor, ActorBase):
             actor = make_component(find_component("actor", actor), kwargs)

@@ -10,7 +10,7 @@ import abmarl
 # Classes that are documented although no package names them in ``__all__``.
 FURTHER = (
     "abmarl.gridworld.actions.Actions",
-    "abmarl.gridworld.channel.ChannelComponent",
+    "abmarl.gridworld.component.ChannelComponent",
     "abmarl.gridworld.component.Component",
     "abmarl.gridworld.groups.Group",
     "abmarl.gridworld.rewards.RewardRules",

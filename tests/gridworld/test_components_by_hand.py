@@ -172,3 +172,83 @@ def test_one_that_defines_nothing_is_refused():
 
     with pytest.raises(TypeError, match="Nothing must define space"):
         declared(observers=[Nothing])
+
+
+class Doubled(ObserverBase):
+    """Works on the arrays of all worlds."""
+
+    key = "doubled"
+
+    def space(self, agent):
+        return Box(0, 2, (), float)
+
+    def observe(self):
+        return 2 * self.store.health
+
+
+class Healed(PositionState):
+    """Does what its base does, and a little more in a single world."""
+
+    def reset(self, **kwargs):
+        super().reset(**kwargs)
+        for agent in self.agents.values():
+            agent.health = 0.25
+
+
+class Logged(MoveActor):
+    """Is known to the engine, as it has a space; single agents may be asked for as well."""
+
+    def process_action(self, agent, action_dict, **kwargs):
+        return super().process_action(agent, action_dict, **kwargs)
+
+
+class Stated(HealthObserver):
+    """What a class says itself counts."""
+
+    works_on = "arrays"
+
+
+@pytest.mark.parametrize(
+    ("component", "works_on"),
+    [
+        (PositionState, "kernels"),
+        (HalfHealthState, "agents"),
+        (Healed, "agents"),
+        (MoveActor, "kernels"),
+        (Logged, "kernels"),
+        (RestActor, "agents"),
+        (ActiveDone, "kernels"),
+        (RestedDone, "agents"),
+        (StrictDone, "agents"),
+        (DoneBase, "arrays"),
+        (HealthObserver, "agents"),
+        (Doubled, "arrays"),
+        (Stated, "arrays"),
+        (ObserverBase, None),
+    ],
+)
+def test_what_a_component_works_on(component, works_on):
+    assert component.works_on == works_on
+
+
+def test_something_else_to_work_on_is_refused():
+    with pytest.raises(TypeError, match=r"Odd.works_on must be one of \['kernels', 'arrays'"):
+        type("Odd", (StateBase,), {"works_on": "pencils"})
+
+
+def test_a_state_may_do_more_than_its_base():
+    sim = declared(states=[Healed], dones=["ActiveDone"])
+    sim.reset(seed=0)
+    other = declared(dones=["ActiveDone"], states=[PositionState])
+    other.reset(seed=0)
+    assert sim.agents["a"].health == 0.25
+    assert sim.agents["a"].position.tolist() == other.agents["a"].position.tolist()
+
+
+def test_arrays_serve_one_world_and_many():
+    sim = declared(states=[PositionState, "HealthState"], dones=["ActiveDone"], observers=[Doubled])
+    sim.reset(seed=4)
+    vec = sim.vectorize(3, seed=4)
+    obs, _ = vec.reset()
+    (group,) = vec.groups
+    assert obs[group]["doubled"][0].tolist() == [sim.get_obs(name)["doubled"] for name in "ab"]

@@ -6,6 +6,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import AmmoAgent, AttackingAgent
 from abmarl.gridworld.grid import parse_encodings
+from abmarl.gridworld.registry import register
 from abmarl.kernels.attack import (
     CELLS,
     ENCODINGS,
@@ -175,6 +176,7 @@ class AttackActorBase(ActorBase):
         return False, []
 
 
+@register
 class BinaryAttackActor(AttackActorBase):
     """Agents attack random targets in their range, as many at once as they choose to.
 
@@ -235,6 +237,7 @@ class _AimedAttackActor(AttackActorBase):
         return int(self.store.traits["simultaneous_attacks"][slot])
 
 
+@register
 class EncodingBasedAttackActor(_AimedAttackActor):
     """Agents say how many agents of every encoding to attack; random ones in range are hit.
 
@@ -296,6 +299,7 @@ class _CellAttackActor(_AimedAttackActor):
         self._run_masks(possible_cells, flat, slots, rows_of, self._attacks, self._aim)
 
 
+@register
 class SelectiveAttackActor(_CellAttackActor):
     """Agents say how many attacks to make on every cell around them.
 
@@ -325,6 +329,7 @@ class SelectiveAttackActor(_CellAttackActor):
         return (*self.form(slot).shape, self._num_attacks(slot) + 1)
 
 
+@register
 class RestrictedSelectiveAttackActor(_CellAttackActor):
     """Agents name the cell of every attack that they make.
 

@@ -1,12 +1,12 @@
 """What actors have in common."""
 
 import operator
+from typing import Any, ClassVar
 
 import numpy as np
 
 from abmarl.gridworld.actions import Actions
-from abmarl.gridworld.channel import ChannelComponent
-from abmarl.gridworld.component import has_calls
+from abmarl.gridworld.component import ChannelComponent
 from abmarl.kernels.program import Call, Program
 from abmarl.kernels.turns import Turns
 
@@ -14,9 +14,10 @@ from abmarl.kernels.turns import Turns
 class ActorBase(ChannelComponent):
     """Processes one channel of the agents' actions.
 
-    A subclass names its channel (``key``), whom it supports, the space of the channel, and says
-    in ``run`` what the actions do. Those of the package say it in ``calls``, as calls of kernels
-    that programs can run, and keep what came of it in ``outcome``.
+    A subclass names its channel (``key``), whom it supports and the space of the channel, and says
+    what the actions do (see ``Component``): in ``calls(turns)``, a list of calls of kernels, which
+    leave what came of it in ``outcome``; in ``run`` on the arrays of all worlds, or in ``process``
+    which is given them as one array; or in ``process_action`` for one agent.
 
     Attributes:
         key: The channel.
@@ -25,8 +26,15 @@ class ActorBase(ChannelComponent):
         acting: The ``Actions`` of the step while ``step_batch`` is running, else None.
     """
 
+    role = "actor"
     side = "action"
+    methods: ClassVar = {
+        "kernels": ("calls",),
+        "arrays": ("run", "process"),
+        "agents": ("process_action",),
+    }
     events = ()
+    calls: Any = None
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -34,10 +42,6 @@ class ActorBase(ChannelComponent):
         self._own = None
         self._masking = None, None
         self.acting = None
-        self._by_calls = has_calls(self, "run")
-
-    def _says_itself(self):
-        return type(self).process_action is not ActorBase.process_action
 
     # --- for subclasses to fill in ---
 
@@ -51,7 +55,11 @@ class ActorBase(ChannelComponent):
             fresh: Whether the outcome arrays are to be cleared for all agents; else only for
                 those that act.
         """
-        raise TypeError(f"{type(self).__name__} must define run or process.")
+        if self.calls is None:
+            raise TypeError(f"{type(self).__name__} must define run or process.")
+        for call in self.calls(Turns(turns, num_turns, flat, rows_of, fresh)):
+            call()
+        return self.outcome
 
     def event(self, name) -> np.ndarray:
         """[B, N]: how often a named event happened to every agent, in what was processed last."""
@@ -155,7 +163,7 @@ class ActorBase(ChannelComponent):
 
     def steps(self, actions) -> list:
         """What a program runs to process the actions of a step."""
-        if not has_calls(self, "run", "process"):
+        if self.works_on != "kernels":
             return [lambda: self.process(actions)]
         return self.calls(self._turns(actions, True))
 
@@ -163,7 +171,7 @@ class ActorBase(ChannelComponent):
         return Turns(actions.turns, actions.num_turns, *actions.buffers[self.key], fresh)
 
     def _act(self, actions, fresh):
-        if not self._by_calls:
+        if self.works_on != "kernels":
             return self.run(*self._turns(actions, fresh))
         program = actions.programs.get((self.key, fresh))
         if program is None:

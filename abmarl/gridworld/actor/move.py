@@ -5,6 +5,7 @@ from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.agent import MovingAgent, OrientationAgent
+from abmarl.gridworld.registry import register
 from abmarl.kernels.move import drift_agents, move_agents, possible_moves
 from abmarl.kernels.program import Call
 from abmarl.kernels.turns import Turns
@@ -49,6 +50,7 @@ class _Mover(ActorBase):
         self._run_masks(possible_moves, flat, slots, rows_of, self.cross)
 
 
+@register
 class MoveActor(_Mover):
     """Moves agents by up to their ``move_range`` in both directions.
 
@@ -76,6 +78,7 @@ class MoveActor(_Mover):
         return (side, side)
 
 
+@register
 class CrossMoveActor(_Mover):
     """Moves agents by one cell in one of four directions, whatever their ``move_range``.
 
@@ -98,6 +101,7 @@ class CrossMoveActor(_Mover):
         return 0
 
 
+@register
 class DriftMoveActor(CrossMoveActor):
     """Moves agents that have an orientation, and lets them drift along it.
 

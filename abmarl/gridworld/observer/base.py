@@ -1,12 +1,11 @@
 """What observers have in common."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from abmarl.gridworld.agent import GridObservingAgent
-from abmarl.gridworld.channel import ChannelComponent
-from abmarl.gridworld.component import has_calls, on_listed
+from abmarl.gridworld.component import ChannelComponent, on_listed
 from abmarl.gridworld.store import SHOWN
 from abmarl.kernels.observation import Views
 from abmarl.kernels.program import Program
@@ -15,8 +14,10 @@ from abmarl.kernels.program import Program
 class ObserverBase(ChannelComponent):
     """Fills one channel of the agents' observations.
 
-    A subclass names its channel (``key``), whom it supports and the space of the channel, and
-    computes the observations of all worlds in ``observe``.
+    A subclass names its channel (``key``), whom it supports and the space of the channel, and makes
+    the observations (see ``Component``): in ``calls``, a list of calls of kernels, with the
+    parameters of ``write``; in ``observe`` as one array of all worlds, or in ``write``; or in
+    ``get_obs`` for one agent.
 
     Attributes:
         key: The channel.
@@ -24,7 +25,14 @@ class ObserverBase(ChannelComponent):
     """
 
     supported_agent_type: Any = GridObservingAgent
+    role = "observer"
     side = "observation"
+    methods: ClassVar = {
+        "kernels": ("calls",),
+        "arrays": ("write", "observe"),
+        "agents": ("get_obs",),
+    }
+    calls: Any = None
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -33,9 +41,6 @@ class ObserverBase(ChannelComponent):
         self._seen_version = -1
         self._program = None
         self.grid.observers[self.key] = self
-
-    def _says_itself(self):
-        return type(self).get_obs is not ObserverBase.get_obs
 
     # --- for subclasses to fill in ---
 
@@ -47,7 +52,8 @@ class ObserverBase(ChannelComponent):
         """
         layout = self.layout
         flat = np.zeros(max(1, layout.size), self.dtype)
-        self.write(np.arange(self.store.num_worlds), flat, layout.rows_of, final=True)
+        write = self.write if self.calls is None else self._write_calls
+        write(np.arange(self.store.num_worlds), flat, layout.rows_of, True)
         blocks = layout.views(flat)
         if len(blocks) != 1:
             raise ValueError(
@@ -62,8 +68,6 @@ class ObserverBase(ChannelComponent):
     def write(self, worlds, flat, rows_of, final):
         """Writes the observations of the listed worlds into a flat array.
 
-        Observers of the package say in ``calls``, with the same parameters, which kernels do it.
-
         The rows of an agent that was active when they were written last hold its last view; the
         rows of those that have been inactive for longer hold the null observation.
 
@@ -73,11 +77,10 @@ class ObserverBase(ChannelComponent):
             final: Whether this is an additional copy beside the running observations, for worlds
                 that start anew right after.
         """
-        if hasattr(self, "calls") and has_calls(self, "observe"):
-            for call in self.calls(worlds, flat, rows_of, final):
-                call()
+        if self.works_on == "kernels":
+            self._write_calls(worlds, flat, rows_of, final)
             return
-        if type(self).observe is ObserverBase.observe:
+        if self.works_on is None:
             raise TypeError(
                 f"{type(self).__name__} must define observe, which returns the observations of "
                 "all worlds [B, n, ...], or write."
@@ -97,11 +100,15 @@ class ObserverBase(ChannelComponent):
             entries = dense[worlds, k].reshape(len(worlds), -1)
             flat[at[:, None] + np.arange(form.width)] = entries
 
+    def _write_calls(self, *where):
+        for call in self.calls(*where):
+            call()
+
     # --- the single world ---
 
     def steps(self, worlds, flat, rows_of, final) -> list:
         """What a program runs instead of ``write``; a world below 0 ends the list of worlds."""
-        if has_calls(self, "write", "observe"):
+        if self.works_on == "kernels":
             return self.calls(worlds, flat, rows_of, final)
         return [on_listed(self.write, worlds, flat, rows_of, final)]
 

@@ -6,6 +6,7 @@ from gymnasium.spaces import Box, Discrete
 from abmarl.gridworld.agent import AmmoAgent
 from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.observer.base import RememberingObserver
+from abmarl.gridworld.registry import register
 from abmarl.kernels.observation import (
     Labels,
     count_windows,
@@ -66,6 +67,7 @@ class _LabelWindowObserver(_WindowObserver):
         return [Call(label_windows, self.store.world, views, labels)]
 
 
+@register
 class PositionCenteredEncodingObserver(_LabelWindowObserver):
     """Shows the encodings in the cells around the agent.
 
@@ -94,6 +96,7 @@ class PositionCenteredEncodingObserver(_LabelWindowObserver):
         return True
 
 
+@register
 class TeamObserver(_LabelWindowObserver):
     """Shows the teams of the agents in the cells around the agent.
 
@@ -115,6 +118,7 @@ class TeamObserver(_LabelWindowObserver):
         return self._settled and not self.store.has("team")
 
 
+@register
 class StackedPositionCenteredEncodingObserver(_WindowObserver):
     """Counts the agents of every encoding in the cells around the agent.
 
@@ -145,6 +149,7 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
         return [Call(count_windows, self.store.world, views, int(self.store.kinds.max()))]
 
 
+@register
 class AbsoluteEncodingObserver(RememberingObserver):
     """Shows the encodings in all cells of the grid.
 
@@ -177,6 +182,7 @@ class AbsoluteEncodingObserver(RememberingObserver):
         return [Call(label_grids, self.store.world, views, labels)]
 
 
+@register
 class AbsolutePositionObserver(RememberingObserver):
     """Shows the agent where it is.
 
@@ -205,6 +211,7 @@ class AbsolutePositionObserver(RememberingObserver):
         return [Call(show_positions, self.store.world, self.views(worlds, flat, rows_of, final))]
 
 
+@register
 class AmmoObserver(RememberingObserver):
     """Shows the agent how much ammo it has.
 

@@ -1,9 +1,12 @@
 """State components: what an episode starts from."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from abmarl.gridworld.agent import OrientationAgent
-from abmarl.gridworld.component import Component, has_calls, on_listed
+from abmarl.gridworld.component import Component, on_listed
+from abmarl.gridworld.registry import register
 from abmarl.kernels.episode import fill_worlds, reset_ammo, reset_health, reset_orientation
 from abmarl.kernels.program import Call
 
@@ -11,34 +14,27 @@ from abmarl.kernels.program import Call
 class StateBase(Component):
     """Sets a part of the agents' state at the start of an episode.
 
-    A subclass says in ``start`` what that is, or, for single worlds only, in ``reset``. Those of
-    the package say it in ``calls``, for the programs that vectorised simulations run.
+    A subclass says what that is (see ``Component``) in ``calls(worlds)``, a list of calls of
+    kernels; in ``start`` on the arrays of the listed worlds; or in ``reset`` for a single world.
 
     Attributes:
         rank: State components work in ascending order of rank, whatever the order in which they
             are given: placement first (0), then by rank and name.
     """
 
+    role = "state"
+    methods: ClassVar = {"kernels": ("calls",), "arrays": ("start",), "agents": ("reset",)}
     rank = 2
+    calls: Any = None
 
     def start(self, worlds):
         """Starts an episode in the listed worlds (int64 array)."""
-        if self.by_hand:
-            self.reset()
-            return
-        if not has_calls(self, "start"):
+        if self.calls is not None:
+            for call in self.calls(worlds):
+                call()
+            self.check()
+        elif self.works_on != "agents":
             raise TypeError(f"{type(self).__name__} must define start(worlds).")
-        for call in self.calls(worlds):
-            call()
-        self.check()
-
-    @property
-    def by_hand(self) -> bool:
-        """Whether it starts single worlds only."""
-        own = type(self)
-        if own.reset is StateBase.reset or own.start is not StateBase.start:
-            return False
-        return not has_calls(self, "start", "reset")
 
     def check(self):
         """Raises a ValueError if what was called could not be done."""
@@ -46,12 +42,14 @@ class StateBase(Component):
     @property
     def may_fail(self) -> bool:
         """Whether an episode may fail to start although others before it did not."""
-        return not has_calls(self, "start")
+        return self.works_on != "kernels"
 
     def steps(self, worlds) -> list:
         """What a program runs instead of ``start``; a world below 0 ends the list of worlds."""
-        if has_calls(self, "start"):
+        if self.works_on == "kernels":
             return self.calls(worlds)
+        if self.works_on == "agents":
+            return [self.reset]
         return [on_listed(self.start, worlds)]
 
     def reset(self, worlds=None, **kwargs):
@@ -85,6 +83,7 @@ def world_numbers(worlds, num_worlds) -> np.ndarray:
     return worlds
 
 
+@register
 class HealthState(StateBase):
     """Gives every agent its initial health, or a uniform one in (0, 1) where it has none."""
 
@@ -93,6 +92,7 @@ class HealthState(StateBase):
         return [Call(reset_health, self.store.world, worlds)]
 
 
+@register
 class AmmoState(StateBase):
     """Gives every agent its initial ammo."""
 
@@ -105,6 +105,7 @@ class AmmoState(StateBase):
         return [Call(reset_ammo, self.store.world, worlds, self._ammo)]
 
 
+@register
 class OrientationState(StateBase):
     """Gives every agent its initial orientation, or a random one where it has none."""
 
@@ -122,6 +123,7 @@ class OrientationState(StateBase):
         return [Call(reset_orientation, self.store.world, worlds, *given)]
 
 
+@register
 class TeamState(StateBase):
     """Puts every agent into its initial team; agents without one are in that of their encoding.
 

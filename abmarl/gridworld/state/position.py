@@ -4,6 +4,7 @@ import numpy as np
 
 from abmarl.gridworld.fields import truth
 from abmarl.gridworld.grid import parse_agent
+from abmarl.gridworld.registry import register
 from abmarl.gridworld.state.base import StateBase
 from abmarl.kernels.placement import (
     PASSAGE,
@@ -15,6 +16,7 @@ from abmarl.kernels.placement import (
 from abmarl.kernels.program import Call
 
 
+@register
 class PositionState(StateBase):
     """Places the agents: those with an initial position there, the others at random.
 
@@ -86,6 +88,7 @@ class PositionState(StateBase):
         )
 
 
+@register
 class TargetBarriersFreePlacementState(PositionState):
     """Places a target, then barriers and free agents around it.
 
@@ -188,6 +191,7 @@ class TargetBarriersFreePlacementState(PositionState):
         return [self.store.clearing(worlds), place]
 
 
+@register
 class MazePlacementState(TargetBarriersFreePlacementState):
     """Makes a maze around a target, with the barriers on its walls and free agents on its passages.
 

@@ -151,7 +151,7 @@ class SingleEpisode(_Episode):
         found = {}
         store = self.sim.store
         for key, observer in self.sim.grid.observers.items():
-            form = None if observer.by_hand else observer.form(slot)
+            form = None if observer.works_on == "agents" else observer.form(slot)
             if form is None:
                 continue
             flat, rows_of = observer.flat, observer.layout.rows_of
