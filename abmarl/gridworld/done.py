@@ -218,7 +218,7 @@ class TargetEncodingInactiveDone(DoneBase):
         return [Call(targets_inactive, self.store.world, *kinds, *found)]
 
 
-class _TargetAgentDone(DoneBase):
+class _AgentTargetDone(DoneBase):
     """Every agent of a mapping has an agent for a target; the others are never done.
 
     Attributes:
@@ -247,7 +247,7 @@ class _TargetAgentDone(DoneBase):
 
 
 @register
-class TargetAgentOverlapDone(_TargetAgentDone):
+class TargetAgentOverlapDone(_AgentTargetDone):
     """An agent is done while it is on the cell of its target, the world when all of them are.
 
     An agent that has left the grid counts where it was last.
@@ -264,7 +264,7 @@ class TargetAgentOverlapDone(_TargetAgentDone):
 
 
 @register
-class TargetAgentInactiveDone(_TargetAgentDone):
+class TargetAgentInactiveDone(_AgentTargetDone):
     """An agent is done when its target is inactive, the world when all targets are.
 
     Args:
