@@ -46,6 +46,8 @@ class ColumnSink:
         }
         self._specs: dict[str, list[ArraySpec]] = defaultdict(list)
         self._columns: dict[tuple[str, ...], np.ndarray] = {}
+        # What is put where in every step: kind -> array, group, path in the arrays of the group.
+        self._filled: dict[str, list[tuple[np.ndarray, str, tuple]]] = defaultdict(list)
         for spec in array_specs(self.groups, ()):
             kind = spec.names[0]
             if kind == "episodes":  # see `EpisodeSink`
@@ -53,7 +55,9 @@ class ColumnSink:
             self._specs[kind].append(spec)
             if "T" in spec.column.axes:
                 rows = num_steps + (kind == "observations")
-                self._columns[spec.names] = np.empty(spec.sized(T=rows, B=vec.num_envs), spec.dtype)
+                array = np.empty(spec.sized(T=rows, B=vec.num_envs), spec.dtype)
+                self._columns[spec.names] = array
+                self._filled[kind].append((array, spec.group, spec.path))
         self._final_index: list[np.ndarray] = []
         self._finals: dict[tuple[str, ...], list[np.ndarray]] = {
             spec.names: [] for spec in self._specs["final_observations"]
@@ -113,8 +117,11 @@ class ColumnSink:
         )
 
     def _put(self, kind: str, row: int, values: dict) -> None:
-        for spec in self._specs[kind]:
-            self._columns[spec.names][row] = value_at(values[spec.group], spec.path)
+        for array, group, path in self._filled[kind]:
+            value = values[group]
+            for key in path:
+                value = value[key]
+            array[row] = value
 
 
 class GrowingColumn:
