@@ -11,7 +11,7 @@ import numpy as np
 
 from abmarl.gridworld.observer import StackedPositionCenteredEncodingObserver, TeamObserver
 from benchmarks import reference
-from benchmarks.adapted import ParallelPlay, gymnasium_play
+from benchmarks.adapters import ParallelPlay, gymnasium_play
 from benchmarks.interleaved import Contest
 from benchmarks.points import Flattened, Ravelled
 from benchmarks.stage import Recorded, Stage

@@ -16,7 +16,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from benchmarks.adapter_limits import adapters
+from benchmarks.adapters import adapters
 from benchmarks.measuring import PAIRS, WORLDS, Yardstick, rate, ratios, show
 from benchmarks.object_battle import ObjectBattle
 from benchmarks.worlds import HORIZON, Play, SinglePlay, battle, crowd

@@ -1,8 +1,8 @@
-"""Steps of Gymnasium's vector environment in the modes in which worlds start anew by themselves."""
+"""Steps of Gymnasium's vector environment in the modes in which worlds reset themselves."""
 
 import pytest
 
-from benchmarks.adapted import WORLDS, GymnasiumPlay
+from benchmarks.adapters import WORLDS, GymnasiumPlay
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])

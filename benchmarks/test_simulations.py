@@ -3,7 +3,7 @@
 import pytest
 
 from abmarl.examples import shipped
-from benchmarks.adapted import ParallelPlay
+from benchmarks.adapters import ParallelPlay
 from benchmarks.worlds import Play, SinglePlay, crowd, field
 
 every_simulation = pytest.mark.parametrize("name", list(shipped))

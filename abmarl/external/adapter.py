@@ -16,12 +16,8 @@ METADATA = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 def managed(sim: Any, user: str) -> SimulationManager:
     """Return a manager as it is, and a simulation in an `AllStepManager`.
 
-    Args:
-        sim: A simulation or a manager.
-        user: What needs it, for messages.
-
     Raises:
-        TypeError: `sim` is neither.
+        TypeError: `sim` is neither; names the adapter `user`.
     """
     if isinstance(sim, AgentBasedSimulation):
         return AllStepManager(sim)

@@ -16,11 +16,11 @@ def gym_to_abmarl(env: Any, agent_id: str = "agent") -> "EnvironmentSimulation":
     """Make a simulation with one agent of an environment.
 
     Args:
-        env: an environment with the API of Gymnasium, or of gym 0.26; neither is imported.
-        agent_id: the id of the agent.
+        env: An environment with the API of Gymnasium, or of gym 0.26; neither is imported.
+        agent_id: The id of the agent.
 
     Raises:
-        TypeError: `env` is no environment, or has a space that cannot be converted.
+        TypeError: `env` is not an environment, or has a space that cannot be converted.
     """
     return EnvironmentSimulation(env, agent_id)
 
@@ -31,16 +31,9 @@ class EnvironmentSimulation(AgentBasedSimulation):
     The agent is done when the environment has terminated or truncated the episode; its info says
     which, by ``terminated`` and ``truncated``.
 
-    Args:
-        env: an environment with the API of Gymnasium, or of gym 0.26.
-        agent_id: the id of the agent.
-
     Attributes:
-        env: the environment.
-        metadata, render_mode: those of the environment.
-
-    Raises:
-        TypeError: `env` is no environment, or has a space that cannot be converted.
+        env: The environment.
+        metadata, render_mode: Those of the environment.
     """
 
     def __init__(self, env: Any, agent_id: str = "agent") -> None:
@@ -69,7 +62,6 @@ class EnvironmentSimulation(AgentBasedSimulation):
         self._agent_id, self._action_space = agent_id, agent.action_space
         self._obs: Any = None
         self._reward: Any = 0.0
-        # Nothing runs before the first reset.
         self._terminated = self._truncated = self._started = False
         self._info: dict = {}
         self.finalize()
@@ -78,14 +70,14 @@ class EnvironmentSimulation(AgentBasedSimulation):
         """Reset the environment.
 
         Args:
-            seed: an int, which the environment is given; or (seed, world), of which it is given the
-                seed for world 0, and a number made of both for others. None goes on.
-            options: for the environment.
-            **kwargs: ignored.
+            seed: An int for the environment; or (seed, world), of which the environment gets the
+                seed for world 0, and a number derived from both for others. None goes on.
+            options: For the environment.
+            **kwargs: Ignored.
 
         Raises:
-            TypeError, ValueError: the seed is neither.
-            TypeError: the environment has the API of gym before 0.26.
+            TypeError: The environment has the API of gym before 0.26, or the seed is invalid.
+            ValueError: The seed is invalid.
         """
         found = self.env.reset(seed=_as_int(seed), options=options)
         if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Mapping)):
@@ -101,15 +93,15 @@ class EnvironmentSimulation(AgentBasedSimulation):
         self._started = True
 
     def step(self, action_dict: dict[str, Any], **kwargs: Any) -> None:
-        """Step the environment; without an action it stands still.
+        """Step the environment; without an action nothing happens.
 
         Args:
-            action_dict: the action by the agent's id.
-            **kwargs: ignored.
+            action_dict: The action by the agent's id.
+            **kwargs: Ignored.
 
         Raises:
-            TypeError: the actions are not in a dict.
-            ValueError: the action is not in its space, comes from somebody else, or no episode is
+            TypeError: The actions are not in a dict.
+            ValueError: The action is not in its space, is of another agent, or no episode is
                 running. Nothing has changed.
         """
         if not isinstance(action_dict, Mapping):
@@ -151,7 +143,7 @@ class EnvironmentSimulation(AgentBasedSimulation):
         return copy.deepcopy(self._obs)
 
     def get_reward(self, agent_id: str, **kwargs: Any) -> float:
-        """Return the reward gathered since it was last asked for, and set it to 0."""
+        """Return the reward since it was last asked for, and set it to 0."""
         reward, self._reward = self._reward, 0.0
         return reward
 

@@ -17,16 +17,10 @@ from abmarl.sim.layout import Leaf, SpaceLayout
 
 
 def check_vectorised(vec: Any, user: str, autoreset: bool | None = None) -> None:
-    """Check what an adapter is given.
-
-    Args:
-        vec: What should be a vectorised simulation.
-        user: The adapter, for messages.
-        autoreset: Whether worlds must reset themselves, or must not; None: either.
+    """Refuse what is not a vectorised simulation, or not one with this ``autoreset``.
 
     Raises:
-        TypeError: `vec` is not a vectorised simulation.
-        ValueError: Its worlds reset themselves, or do not.
+        TypeError, ValueError: Says what the adapter `user` needs.
     """
     if not isinstance(vec, VectorBase):
         how = ", autoreset=False" if autoreset is False else ""
@@ -42,11 +36,7 @@ def check_vectorised(vec: Any, user: str, autoreset: bool | None = None) -> None
 
 
 def learning_group(vec: Any, group: str | None) -> str:
-    """Return the name of the group that learns.
-
-    Args:
-        vec: A vectorised simulation.
-        group: Its name; None: the only group.
+    """Return the name of the group that learns; None stands for the only one.
 
     Raises:
         ValueError: There is no such group.
@@ -125,16 +115,13 @@ class Slots:
         return rows.reshape(self.num_envs, len(self.agent_ids), *rows.shape[1:])
 
     def final_observations(self, slots: np.ndarray, obs: Mapping, infos: Mapping) -> Any:
-        """Return what the agents of some slots, which have just ended, observed last.
+        """Return what the agents of some slots, which have ended in this step, observed last.
 
-        Args:
-            slots: int64 [k].
-            obs: Observations of the step.
-            infos: Its infos.
+        An agent that ends before its world has its last observation in the step itself; where the
+        world has ended too, `obs` is of the next episode.
 
         Returns:
-            Fresh arrays ``[k, ...]``. An agent that ends before its world has its last observation
-            in the step itself; where the world has ended too, `obs` is of the next episode.
+            Fresh arrays ``[len(slots), ...]``.
         """
         ended = infos["ended"][slots // len(self.agent_ids)]
 
@@ -197,12 +184,7 @@ class Opponents:
 
 
 def slot_masks(vec: Any, group: str) -> "JointMasks | EntryMasks | None":
-    """Return what makes the action masks of a group's slots; None where there are no choices.
-
-    Args:
-        vec: A vectorised simulation whose group has `Discrete` or `MultiDiscrete` actions.
-        group: Name of the group.
-    """
+    """Return what makes the action masks of a group's slots; None where there are no choices."""
     source = vec
     while not isinstance(source.groups[group].action_space, spaces.Dict):
         source = source.vec
@@ -215,13 +197,7 @@ def slot_masks(vec: Any, group: str) -> "JointMasks | EntryMasks | None":
 
 
 class JointMasks:
-    """Action masks with one option per joint action.
-
-    Args:
-        vec: A vectorised simulation in which the group's actions are ravelled.
-        group: Name of the group.
-        channels: The group's action space before that.
-    """
+    """Action masks with one option per joint action, of ravelled `channels`."""
 
     def __init__(self, vec: Any, group: str, channels: spaces.Dict) -> None:
         self.vec, self.group = vec, group
@@ -247,11 +223,8 @@ class JointMasks:
 class EntryMasks:
     """Action masks with the options of every entry of a `MultiDiscrete`, side by side.
 
-    An option of an entry is allowed if it is part of some allowed joint choice of its channel.
-
-    Args:
-        vec: A vectorised simulation in which the group has channels.
-        group: Name of the group.
+    An option of an entry is allowed if it is part of some allowed joint choice of its channel. In
+    the vectorised simulation the group has channels.
     """
 
     def __init__(self, vec: Any, group: str) -> None:

@@ -173,11 +173,7 @@ class OpenSpielWrapper:
         self._seed = {} if seed is None else {"seed": seed}
 
     def get_time_step(self) -> Any:
-        """Return the last `TimeStep` once more.
-
-        Raises:
-            ValueError: There was none yet.
-        """
+        """Return the last `TimeStep` once more."""
         if self._time_step is None:
             raise ValueError("nothing has happened yet: call reset() before get_time_step()")
         return self._time_step
@@ -246,11 +242,9 @@ class OpenSpielWrapper:
         return self._time_step
 
     def observation_spec(self) -> dict[str, Any]:
-        """Return the shapes of the observations, as OpenSpiel has them and by agent id.
+        """Return the shapes of the observations as OpenSpiel has them, and for each agent by id.
 
-        Returns:
-            ``info_state``, ``legal_actions`` and ``current_player``, large enough for every player,
-            and by agent id the same for each of them.
+        ``info_state``, ``legal_actions`` and ``current_player`` are large enough for every player.
         """
         sizes = {
             key: (one.observation_space.n if self._one_hot else 1, one.action_space.n)
@@ -264,11 +258,9 @@ class OpenSpielWrapper:
         return {**specs.pop(None), **specs}
 
     def action_spec(self) -> dict[str, Any]:
-        """Return the bounds of the actions, as OpenSpiel has them and by agent id.
+        """Return the bounds of the actions as OpenSpiel has them, and for each agent by id.
 
-        Returns:
-            ``num_actions``, ``min``, ``max`` and ``dtype``, wide enough for every player, and by
-            agent id the same for each of them.
+        ``num_actions``, ``min``, ``max`` and ``dtype`` are wide enough for every player.
         """
         counts = {key: int(one.action_space.n) for key, one in self._learners.items()}
         specs = {
@@ -322,12 +314,7 @@ class OpenSpielWrapper:
 
 
 def _discounts_of(value: float | Mapping[str, float], ids: list[str]) -> dict[str, float]:
-    """Return a discount per agent, from one number for all or from a dict by id.
-
-    Raises:
-        TypeError: A discount is not a number.
-        ValueError: A discount is not in [0, 1], or the ids are not exactly those of the agents.
-    """
+    """Return a discount per agent, from one number for all or from a dict by id."""
     given = value if isinstance(value, Mapping) else dict.fromkeys(ids, value)
     if given.keys() != set(ids):
         raise ValueError(
@@ -345,16 +332,9 @@ def _discounts_of(value: float | Mapping[str, float], ids: list[str]) -> dict[st
 def _actions_of(
     actions: Sequence[int], asked: Mapping[str, PrincipleAgent], done: Container[str]
 ) -> dict[str, int]:
-    """Return the actions by id of the agents that are asked and not done.
+    """Return by id the actions of the agents that are asked, in their order, and not done.
 
-    Args:
-        actions: One per agent that is asked, in their order.
-        asked: The agents by id.
-        done: Ids of agents that are done; their actions are dropped, whatever they are.
-
-    Raises:
-        TypeError: `actions` is not a list.
-        ValueError: There are too many or too few of them, or one is not in its space.
+    Actions of agents that are done are dropped, whatever they are.
     """
     if isinstance(actions, Mapping | str) or not hasattr(actions, "__len__"):
         raise TypeError(
@@ -379,12 +359,7 @@ def _actions_of(
 
 
 def _check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:
-    """Refuse an agent whose spaces OpenSpiel does not support.
-
-    Raises:
-        TypeError: A space is not `Discrete`, or actions do not count from 0.
-        ValueError: There are too many actions, or observations that are to be one-hot.
-    """
+    """Refuse an agent whose spaces OpenSpiel does not support."""
     for side in ("observation", "action"):
         space = getattr(agent, f"{side}_space")
         if not isinstance(space, Discrete) or (side == "action" and space.start != 0):

@@ -10,15 +10,11 @@ from abmarl.sim.spaces import contains
 
 
 def only_learner(sim: Any, user: str) -> str:
-    """Return the id of the only agent that both observes and acts.
-
-    Args:
-        sim: A simulation or a manager.
-        user: What needs it, for messages.
+    """Return the id of the only agent of a simulation or manager that both observes and acts.
 
     Raises:
         TypeError: `sim` is neither a simulation nor a manager.
-        ValueError: There is none or there are several.
+        ValueError: There is no such agent, or there are several.
     """
     if not isinstance(sim, AgentBasedSimulation | SimulationManager):
         raise TypeError(f"{user} needs a simulation or a manager, got {type(sim).__name__}")
@@ -33,22 +29,7 @@ def only_learner(sim: Any, user: str) -> str:
 
 
 class SingleAgentEnv:
-    """What environments of gym and Gymnasium have in common; comes before their ``Env`` in bases.
-
-    Args:
-        sim: A simulation or a manager; others may be in it that do not learn.
-        render_mode: One of the modes of Gymnasium, or None.
-        horizon: Steps after which an episode is truncated; None: never.
-
-    Attributes:
-        sim: What was given.
-        agent_id: The id of the learning agent.
-
-    Raises:
-        TypeError: `sim` is neither a simulation nor a manager, or the horizon is not an int.
-        ValueError: There is not exactly one learning agent, the horizon is below 1, or there is no
-            such render mode.
-    """
+    """What environments of gym and Gymnasium share; comes before their ``Env`` in bases."""
 
     metadata = METADATA
 
@@ -139,12 +120,7 @@ class SingleAgentEnv:
         return obs, reward, terminated, truncated, info
 
     def render(self) -> Any:
-        """Show the present state in the render mode; a simulation without a grid shows itself.
-
-        Raises:
-            ValueError: There is no render mode.
-            ImportError: The extra ``render`` is not installed.
-        """
+        """Show the present state in the render mode; a simulation without a grid shows itself."""
         if self._shows_itself:
             return self._manager.render()
         return adapter.render(self._manager, self.render_mode)

@@ -48,7 +48,7 @@ class CheckpointModel(ABC):
             points: Arrays [k, ...], nested as the observation space.
             masks: bool [k, number of actions], or None.
             deterministic: Whether to take the best action, else one is drawn.
-            rng: Where draws come from.
+            rng: The source of draws.
 
         Returns:
             Array [k, ...] of points of the action space.
@@ -56,11 +56,7 @@ class CheckpointModel(ABC):
 
 
 class TableModel(CheckpointModel):
-    """A policy that `QTablePolicy.save` wrote; reading it executes nothing.
-
-    Args:
-        path: The file.
-    """
+    """A policy that `QTablePolicy.save` wrote; reading it executes nothing."""
 
     def __init__(self, path: str) -> None:
         policy = QTablePolicy.load(path)

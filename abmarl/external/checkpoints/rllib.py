@@ -28,11 +28,7 @@ def is_checkpoint(path: str) -> bool:
 
 
 def module_folder(path: str, name: str | None) -> str:
-    """Return the folder of one policy of a checkpoint.
-
-    Args:
-        path: The checkpoint.
-        name: Which policy; None where there is one.
+    """Return the folder of a policy of a checkpoint; the name is None where there is one.
 
     Raises:
         ValueError: There are several, none of that name, or none at all.
@@ -124,7 +120,7 @@ def act(
     from ray.rllib.core.columns import Columns
     from ray.rllib.utils.spaces.space_utils import unsquash_action
 
-    from abmarl.external.rllib.modules import choose_actions
+    from abmarl.external.rllib.modules import actions_from_outputs
 
     tensors = mapped(lambda one: torch.as_tensor(np.asarray(one, np.float32)), observations)
     with torch.no_grad():
@@ -132,22 +128,14 @@ def act(
             columns = module.forward_exploration({Columns.OBS: tensors}, **kwargs)
         else:
             columns = module.forward_inference({Columns.OBS: tensors})
-        actions = choose_actions(module, columns, explore)[0].cpu().numpy()
+        actions = actions_from_outputs(module, columns, explore)[0].cpu().numpy()
     if normalized and isinstance(module.action_space, spaces.Box):
         return unsquash_action(actions, module.action_space)
     return actions
 
 
 class RLlibModel(CheckpointModel):
-    """An ``RLModule``. Making it executes the pickles of its folder.
-
-    Args:
-        path: The folder of the module.
-
-    Raises:
-        ValueError: The module cannot be restored, or is recurrent.
-        ImportError: RLlib is not installed.
-    """
+    """An ``RLModule``. Making it executes the pickles of its folder; see `read_module`."""
 
     def __init__(self, path: str) -> None:
         self._module = read_module(path)

@@ -92,11 +92,7 @@ class SB3Model(CheckpointModel):
             self._settings["use_sde"] = bool(data.get("use_sde", False))
 
     def prepare(self, observation_space: spaces.Space, action_space: spaces.Space) -> None:
-        """Build the network for these spaces and give it its weights.
-
-        Raises:
-            ValueError: The weights are not those of such a network.
-        """
+        """Build the network for these spaces and load its weights."""
         policy_class = self._policy_class(observation_space)
         try:
             if self._class is None:
@@ -172,11 +168,7 @@ def _contents(path: str, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _refuse_packed(raw: bytes) -> None:
-    """Refuse weights that unpack to more than the file has, which torch does not write.
-
-    Raises:
-        ValueError: They are packed.
-    """
+    """Refuse weights that unpack to more than the file has, which torch does not write."""
     if raw.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             if sum(info.file_size for info in archive.infolist()) > len(raw):
@@ -187,9 +179,6 @@ def _check_sizes(settings: dict[str, Any], weights: dict[str, Any]) -> None:
     """Refuse settings that ask for more or larger layers than there are weights for.
 
     A few bytes of settings could ask for layers that fill the memory or take hours to initialise.
-
-    Raises:
-        ValueError: They do.
     """
     import torch
 

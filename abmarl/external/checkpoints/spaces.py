@@ -34,12 +34,9 @@ _LAYOUT = frozenset("[](),")
 
 
 class SpaceDescription:
-    """The attributes of a space by which it is compared with others.
+    """The printed `ATTRIBUTES` of a space, by which it is compared with others.
 
-    Args:
-        kind: Name of its class.
-        attributes: The attributes of `ATTRIBUTES` as they are printed.
-        text: What to call it in messages.
+    Its `text` stands for it in messages.
     """
 
     def __init__(self, kind: str, attributes: Mapping[str, str], text: str) -> None:
@@ -104,11 +101,7 @@ CONVERSIONS: tuple[Callable[[spaces.Space, str], Conversion], ...] = (
 
 
 def fit(space: spaces.Space, wanted: SpaceDescription) -> tuple[bool, Conversion | None]:
-    """Find a conversion of points of one space to points of another.
-
-    Args:
-        space: The space of a group.
-        wanted: That of the checkpoint.
+    """Find a conversion of points of a group's space to points of a checkpoint's.
 
     Returns:
         Whether there is a way, and the conversion, None where points stay as they are.

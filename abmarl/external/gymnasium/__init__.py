@@ -91,7 +91,7 @@ def make_vector_env(
         builder: Name of the function in `abmarl.examples` that makes the simulation.
         num_envs: How many worlds.
         max_episode_steps: Steps after which an episode is truncated; None or -1: never.
-        autoreset_mode: See `GymnasiumVectorEnv`, as for the next four.
+        autoreset_mode: See `GymnasiumVectorEnv`, also for the next four.
         render_mode: See there.
         action_masks: See there.
         statistics: See there.

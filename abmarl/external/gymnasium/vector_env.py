@@ -124,11 +124,7 @@ class GymnasiumVectorEnv(VectorEnv):
         return self._observations(obs), *ends, found | self._masks()
 
     def render(self) -> tuple:
-        """Return what the render mode shows of every world; a window shows the first one.
-
-        Raises:
-            ValueError: There is no render mode.
-        """
+        """Return what the render mode shows of every world; a window shows the first one."""
         if self.render_mode == "human":
             adapter.render(self.vec, "human")
             return (None,) * self.num_envs
@@ -246,15 +242,8 @@ def _with_presence(info: dict, mask: np.ndarray) -> dict:
 def _with_agent_axis(points: Any, space: spaces.Space, num_envs: int, name: str = "actions") -> Any:
     """Return the points of all worlds, ``[num_envs, *shape]``, as ``[num_envs, 1, *shape]``.
 
-    Args:
-        points: Arrays, nested as the space is.
-        space: The space of one point.
-        num_envs: How many worlds there are.
-        name: What the points are called in messages.
-
     Raises:
-        TypeError: A dict or tuple was expected.
-        ValueError: Keys or shapes are not those of the space.
+        TypeError, ValueError: They are not nested as the space is, or have other shapes.
     """
     if isinstance(space, spaces.Dict):
         if not isinstance(points, dict):

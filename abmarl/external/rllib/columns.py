@@ -14,12 +14,9 @@ from abmarl.external.rllib.sample_buffer import SampleRows
 
 
 class ColumnBatch:
-    """What one call of ``sample`` collected, in the place of a list of episodes.
+    """What one call of ``sample`` collected, the `SampleRows` of each policy.
 
-    Args:
-        rows: The `SampleRows` of each policy.
-        env_steps: Steps of worlds in it.
-        gamma, lambda_: Discount and decay of the advantages.
+    It stands in the place of a list of episodes, and holds the discount and decay of advantages.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         if not isinstance(context, EnvContext):
             context = EnvContext(context, worker_index=self.worker_index)
         self.worlds_config = context[KEY]
-        seed = seed_of_worlds(self._seed, next(self._made))
+        seed = _worlds_seed(self._seed, next(self._made))
         self.env = Worlds(self.worlds_config, seed, self.config.num_envs_per_env_runner)
         self.num_envs = self.env.num_envs
         self._mapping_fn = None
@@ -69,12 +69,10 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
             callbacks_objects=self._callbacks,
             callbacks_functions=self.config.callbacks_on_environment_created,
             kwargs={
-                "env_runner": self,
-                "metrics_logger": self.metrics,
-                "env": self.env,
+                "env_runner": self, "metrics_logger": self.metrics, "env": self.env,
                 "env_context": context,
             },
-        )
+        )  # fmt: skip
 
     def make_module(self) -> None:
         """Make the modules, in evaluation mode: switching there and back is as slow as acting."""
@@ -90,9 +88,8 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         policies = self.config.policies if self.module is None else self.module.keys()
         policy_of = policy_of_agents(self._mapping_fn, env.possible_agents, policies)
         self._slots = slots_of_policies(env.groups, policy_of, self.num_envs)
-        self._builder = EpisodeBuilder(
-            self._slots, env.observation_spaces, env.action_spaces, policy_of, self._mapping_fn
-        )
+        spaces = env.observation_spaces, env.action_spaces
+        self._builder = EpisodeBuilder(self._slots, spaces, policy_of, self._mapping_fn)
         if self.sample_metrics is None or self.sample_metrics.vec is not env.vec:
             self.sample_metrics = SampleMetrics(self.metrics, env.vec, policy_of, self.config)
         self.sample_metrics.policy_of = policy_of
@@ -111,17 +108,16 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         Every world plays an equal share of `num_episodes`, fixed beforehand: taking those that end
         first would favour short ones.
         """
-        if force_reset or num_episodes is not None or self._needs_initial_reset:
-            self._begin()
+        begin, sample = force_reset or num_episodes is not None or self._needs_initial_reset, None
         self._needs_initial_reset = num_episodes is not None
-        self._map_agents()
-        while True:
+        # Again, from the beginning, if a step failed and RLlib has made new worlds.
+        while sample is None:
+            if begin:
+                self._begin()
+                self._needs_initial_reset = num_episodes is not None
+            self._map_agents()
             sample = self._collect(num_timesteps, num_episodes, explore, random_actions)
-            if sample is not None:
-                break
-            # A step failed, and RLlib has made new worlds to go on with.
-            self._begin()
-            self._needs_initial_reset = num_episodes is not None
+            begin = True
         rows, log, env_steps = sample
         self.sample_metrics.log_steps()
         if self.worlds_config.mode == "columns":
@@ -270,11 +266,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         self._needs_initial_reset = False
 
     def assert_healthy(self) -> None:
-        """Check that there are worlds and modules.
-
-        Raises:
-            RuntimeError: There are none.
-        """
+        """Refuse to work without worlds or modules."""
         if self.env is None or self.module is None:
             raise RuntimeError(f"{type(self).__name__} has no worlds or no module")
 
@@ -284,15 +276,11 @@ def _evaluate(policy: str, module: Any) -> None:
         module.eval()
 
 
-def seed_of_worlds(seed: int | None, made: int) -> int | None:
-    """Return the seed of the worlds that an env runner makes.
+def _worlds_seed(seed: int | None, made: int) -> int | None:
+    """Return the seed of the worlds that an env runner makes; None for a fresh one.
 
-    Args:
-        seed: Of the env runner; None: a fresh one each time.
-        made: How often it has made worlds before. After a failure they go on with another seed.
-
-    Returns:
-        The seed; None for a fresh one, as for an env runner that replaces one that was killed.
+    An env runner that replaces one that was killed gets a fresh seed, and one that has `made`
+    worlds before, some of which failed, another one each time.
     """
     if seed is None or _restarted():
         return None

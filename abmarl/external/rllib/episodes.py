@@ -5,7 +5,6 @@ from collections.abc import Callable, KeysView
 from dataclasses import dataclass, field
 from typing import Any
 
-import gymnasium
 import numpy as np
 import tree
 from ray.rllib.core.columns import Columns
@@ -37,9 +36,6 @@ class EpisodeLog:
 
 class Chunks:
     """The chunks of episodes of which a sample consists: those that ended, then one per world.
-
-    Args:
-        log: The finished log.
 
     Attributes:
         ids: Their episodes.
@@ -107,7 +103,7 @@ class EpisodeBuilder:
 
     Args:
         slots: Slots by policy.
-        observation_spaces, action_spaces: Spaces by agent id.
+        spaces: Observation spaces and action spaces by agent id.
         policy_of: ``{agent id: policy id}``.
         mapping_fn: RLlib's policy mapping function.
     """
@@ -115,20 +111,13 @@ class EpisodeBuilder:
     def __init__(
         self,
         slots: dict[str, PolicySlots],
-        observation_spaces: dict,
-        action_spaces: dict,
+        spaces: tuple[dict, dict],
         policy_of: dict[str, str],
         mapping_fn: Callable,
     ) -> None:
-        self._slots = slots
-        self._spaces = observation_spaces, action_spaces
+        self._slots, self._spaces = slots, spaces
         self._policy_of, self._mapping_fn = policy_of, mapping_fn
-        self._templates = {
-            agent_id: EpisodeTemplate(
-                agent_id, policy, observation_spaces[agent_id], action_spaces[agent_id]
-            )
-            for agent_id, policy in policy_of.items()
-        }
+        self._templates: dict[str, SingleAgentEpisode] = {}
 
     def build(self, rows: dict[str, SampleRows], log: EpisodeLog) -> list[MultiAgentEpisode]:
         """Return the episodes that ended, in the order of time, then those that go on."""
@@ -165,15 +154,20 @@ class EpisodeBuilder:
             episode, agent_id = found[chunk], policy_slots.agent_ids[agents[k]]
             first, last = int(firsts[k]), int(lasts[k]) + 1
             began = int(log.agent_t[agent_id][worlds[k]]) if chunks.carried[chunk] else 0
-            episode.agent_episodes[agent_id] = self._templates[agent_id].make(
+            part = slice(first + k, last + k + 1)
+            made = self._agent_episode(
+                agent_id,
                 episode.id_,
                 began,
-                (bool(terminated[k]), bool(truncated[k])),
-                _part(obs, first + k, last + k + 1),
+                {key: one[part] for key, one in obs.items()}
+                if isinstance(obs, dict)
+                else obs[part],
                 actions[first:last],
                 rewards[first:last],
                 {key: array[first:last] for key, array in columns.items()},
             )
+            made.is_terminated, made.is_truncated = bool(terminated[k]), bool(truncated[k])
+            episode.agent_episodes[agent_id] = made
             episode.agent_t_started[agent_id] = began
             skipped = [episode.SKIP_ENV_TS_TAG] * (lengths[chunk] - (last - first))
             episode.env_t_to_agent_t[agent_id] = Buffer(
@@ -196,92 +190,47 @@ class EpisodeBuilder:
         episode.env_t += int(chunks.last[chunk] - chunks.first[chunk])
         return episode
 
+    def _agent_episode(
+        self, agent_id: str, episode_id: str, began: int, obs: Any, actions: np.ndarray,
+        rewards: np.ndarray, outputs: dict[str, np.ndarray],
+    ) -> SingleAgentEpisode:  # fmt: skip
+        """Return an episode of one agent, or a chunk of one, that the agent began at step `began`.
 
-class EpisodeTemplate:
-    """Makes ``SingleAgentEpisode`` s of one agent.
-
-    The first is made by its constructor; the others are copies of it with arrays of their own,
-    which takes a fifth of the time.
-
-    Args:
-        agent_id, policy: The agent and its policy.
-        observation_space, action_space: Spaces of the agent.
-    """
-
-    def __init__(
-        self,
-        agent_id: str,
-        policy: str,
-        observation_space: gymnasium.Space,
-        action_space: gymnasium.Space,
-    ) -> None:
-        self._agent_id, self._policy = agent_id, policy
-        self._spaces = observation_space, action_space
-        self._model: SingleAgentEpisode | None = None
-
-    def make(
-        self,
-        episode_id: str,
-        began: int,
-        ends: tuple[bool, bool],
-        obs: Any,
-        actions: np.ndarray,
-        rewards: np.ndarray,
-        outputs: dict[str, np.ndarray],
-    ) -> SingleAgentEpisode:
-        """Return an episode, or a chunk of one.
-
-        Args:
-            episode_id: The episode of all agents that it belongs to.
-            began: The agent's steps before the chunk.
-            ends: Whether the agent was terminated and truncated at its end.
-            obs: ``[steps + 1, ...]``, or a dict of such.
-            actions: ``[steps, ...]``.
-            rewards: float32 ``[steps]``.
-            outputs: Further columns of the module, likewise.
+        The first one is made by its constructor; the others are copies of it with arrays of their
+        own, which takes a fifth of the time.
         """
         # One dict for all: a dict per row would keep the garbage collector busy.
         infos = [{}] * (len(rewards) + 1)
-        model = self._model
-        if model is None or model.extra_model_outputs.keys() != outputs.keys():
-            self._model = model = self._first(obs, infos, actions, rewards, outputs)
-        made = copy.copy(model)
+        template = self._templates.get(agent_id)
+        if template is None or template.extra_model_outputs.keys() != outputs.keys():
+            template = SingleAgentEpisode(
+                agent_id=agent_id,
+                module_id=self._policy_of[agent_id],
+                observations=Buffer(obs),
+                infos=Buffer(infos),
+                actions=Buffer(actions),
+                rewards=Buffer(rewards),
+                extra_model_outputs={key: Buffer(one) for key, one in outputs.items()},
+                len_lookback_buffer=0,
+            )
+            template.observation_space, template.action_space = (
+                spaces[agent_id] for spaces in self._spaces
+            )
+            self._templates[agent_id] = template
+        made = copy.copy(template)
         # The same in all chunks: replay buffers join them by it.
-        made.id_ = f"{episode_id}/{self._agent_id}"
+        made.id_ = f"{episode_id}/{agent_id}"
         made.multi_agent_episode_id = episode_id
-        made.is_terminated, made.is_truncated = ends
         made.t_started, made.t = began, began + len(rewards)
-        made.observations = _filled(model.observations, obs)
-        made.infos = _filled(model.infos, infos)
-        made.actions = _filled(model.actions, actions)
-        made.rewards = _filled(model.rewards, rewards)
+        made.observations = _filled(template.observations, obs)
+        made.infos = _filled(template.infos, infos)
+        made.actions = _filled(template.actions, actions)
+        made.rewards = _filled(template.rewards, rewards)
         made.extra_model_outputs = {
-            key: _filled(model.extra_model_outputs[key], one) for key, one in outputs.items()
+            key: _filled(template.extra_model_outputs[key], one) for key, one in outputs.items()
         }
         made._custom_data = {}
         return made
-
-    def _first(
-        self, obs: Any, infos: list, actions: Any, rewards: Any, outputs: dict
-    ) -> SingleAgentEpisode:
-        model = SingleAgentEpisode(
-            agent_id=self._agent_id,
-            module_id=self._policy,
-            observations=Buffer(obs),
-            infos=Buffer(infos),
-            actions=Buffer(actions),
-            rewards=Buffer(rewards),
-            extra_model_outputs={key: Buffer(one) for key, one in outputs.items()},
-            len_lookback_buffer=0,
-        )
-        model.observation_space, model.action_space = self._spaces
-        return model
-
-
-def _part(obs: Any, first: int, last: int) -> Any:
-    if isinstance(obs, dict):
-        return {key: array[first:last] for key, array in obs.items()}
-    return obs[first:last]
 
 
 def _filled(model: Buffer, data: Any) -> Buffer:

@@ -17,12 +17,6 @@ class SampleMetrics:
 
     Beside RLlib's names there are, per episode, ``survivors/<team>`` and ``win_rate/<team>``: how
     many learning agents of the team were active at the end, and 1 where no other team had any.
-
-    Args:
-        metrics: The env runner's ``MetricsLogger``.
-        vec: The vectorised simulation.
-        policy_of: ``{agent id: policy id}``.
-        config: The env runner's config.
     """
 
     def __init__(self, metrics: Any, vec: Any, policy_of: dict[str, str], config: Any) -> None:
@@ -55,12 +49,7 @@ class SampleMetrics:
         self._learning_teams = np.unique(self._teams[:, self._learning]).tolist()
 
     def step(self, active: dict[str, np.ndarray], playing: np.ndarray | None) -> None:
-        """Count a step.
-
-        Args:
-            active: bool ``{group: [worlds, n]}``, who acted.
-            playing: bool [worlds], which worlds count; None: all.
-        """
+        """Count a step: who acted, bool ``{group: [worlds, n]}``, and which worlds count."""
         for name, acted in active.items():
             self._acted[name] += acted.sum(axis=0)
             self.agent_t[name] += acted

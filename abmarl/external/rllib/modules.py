@@ -43,13 +43,8 @@ def forward(
         }
 
 
-def choose_actions(module: Any, columns: dict[str, Any], explore: bool) -> tuple[Any, Any]:
-    """Choose the actions of a module's outputs.
-
-    Args:
-        module: An ``RLModule``.
-        columns: Outputs of its ``forward_exploration`` or ``forward_inference``.
-        explore: Whether the actions are drawn, else they are the likeliest.
+def actions_from_outputs(module: Any, columns: dict[str, Any], explore: bool) -> tuple[Any, Any]:
+    """Draw the actions from a module's outputs, or take the likeliest.
 
     Returns:
         The actions, and the distribution that they are from; None where the module chose them.
@@ -68,7 +63,7 @@ def choose_actions(module: Any, columns: dict[str, Any], explore: bool) -> tuple
 
 def _with_actions(module: Any, columns: dict[str, Any], explore: bool) -> dict[str, np.ndarray]:
     found = {key: one for key, one in columns.items() if key not in _NOT_KEPT}
-    found[Columns.ACTIONS], distribution = choose_actions(module, columns, explore)
+    found[Columns.ACTIONS], distribution = actions_from_outputs(module, columns, explore)
     if distribution is not None and Columns.ACTION_LOGP not in found:
         found[Columns.ACTION_LOGP] = distribution.logp(found[Columns.ACTIONS])
     return {key: _array(one) for key, one in found.items()}

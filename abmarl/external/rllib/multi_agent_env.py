@@ -181,15 +181,8 @@ class MultiAgentEnvSimulation(DynamicOrderSimulation):
     The agents that observe something act next, as ``next_agent`` says. Where always all do, every
     manager fits; else use the `DynamicOrderManager`.
 
-    Args:
-        env: The environment, with ``possible_agents``.
-
     Attributes:
         env: The environment.
-
-    Raises:
-        TypeError: `env` is not a ``MultiAgentEnv``.
-        ValueError: It has no agents, or one without a space.
     """
 
     def __init__(self, env: MultiAgentEnv) -> None:
@@ -232,11 +225,7 @@ class MultiAgentEnvSimulation(DynamicOrderSimulation):
         return self.env.render(**kwargs)
 
     def get_obs(self, agent_id: str, **kwargs: Any) -> Any:
-        """Return the agent's last observation.
-
-        Raises:
-            ValueError: It has not observed anything yet.
-        """
+        """Return the agent's last observation."""
         if agent_id not in self._obs:
             raise ValueError(
                 f"agent {agent_id!r} has not observed anything in this episode; where agents do "
@@ -277,12 +266,13 @@ def multi_agent_to_abmarl(env: MultiAgentEnv) -> MultiAgentEnvSimulation:
     """Make a simulation of an environment of RLlib.
 
     Args:
-        env: A ``MultiAgentEnv``.
+        env: A ``MultiAgentEnv`` with ``possible_agents``.
 
     Returns:
         A simulation for a manager, the `DynamicOrderManager` where agents take turns.
 
     Raises:
-        TypeError, ValueError: See `MultiAgentEnvSimulation`.
+        TypeError: `env` is not a ``MultiAgentEnv``.
+        ValueError: It has no agents, or one without a space.
     """
     return MultiAgentEnvSimulation(env)

@@ -14,18 +14,10 @@ _NO_MASKS = np.empty(0, np.float32)
 
 
 def policy_of_agents(mapping_fn: Callable, agent_ids: list[str], policies: Any) -> dict[str, str]:
-    """Ask a policy mapping function once for every agent.
-
-    Args:
-        mapping_fn: Function of an agent's id and an episode, which is None here.
-        agent_ids: Ids.
-        policies: Ids of the policies that there are.
-
-    Returns:
-        ``{agent id: policy id}``.
+    """Ask a policy mapping function once for every agent, with None for the episode.
 
     Raises:
-        ValueError: It names a policy that does not exist.
+        ValueError: It names a policy that is not in `policies`.
     """
     found = {agent_id: mapping_fn(agent_id, None) for agent_id in agent_ids}
     for agent_id, policy in found.items():
@@ -39,9 +31,6 @@ def policy_of_agents(mapping_fn: Callable, agent_ids: list[str], policies: Any) 
 
 class PolicySlots:
     """The slots of a policy: its agents in all worlds, group by group and world by world.
-
-    Args:
-        groups: Agents that it plays, by group.
 
     Attributes:
         groups: The `Slots` of each group.
@@ -69,13 +58,7 @@ class PolicySlots:
 def slots_of_policies(
     groups: Mapping[str, tuple[str, ...]], policy_of: Mapping[str, str], num_envs: int
 ) -> dict[str, PolicySlots]:
-    """Return the slots of every policy that plays an agent.
-
-    Args:
-        groups: Agent ids by group.
-        policy_of: ``{agent id: policy id}``.
-        num_envs: How many worlds.
-    """
+    """Return the slots of every policy that plays an agent, of agent ids by group."""
     found: dict[str, list[Slots]] = {}
     for group, ids in groups.items():
         for policy in dict.fromkeys(policy_of[agent_id] for agent_id in ids):
@@ -186,14 +169,9 @@ class SampleBuffer:
             self._tails.append((np.concatenate(tails), None))
 
     def finish(self, obs: dict, masks: dict) -> SampleRows | None:
-        """Return the rows; the present observations are the last ones of episodes that go on.
+        """Return the rows, or None if no agent acted.
 
-        Args:
-            obs: As for `observe`.
-            masks: As for `observe`.
-
-        Returns:
-            None if no agent acted.
+        The present observations are the last ones of episodes that go on.
         """
         acting = np.concatenate(self._acting)
         if not len(acting):
@@ -230,12 +208,9 @@ class SampleBuffer:
         self._tails.append((self._floats(obs, rows), self._floats(masks, rows)))
 
     def _tail_masks(self) -> np.ndarray:
-        width = self._masks[0].shape[1]
+        every = np.ones(self._masks[0].shape[1], np.float32)
         return np.concatenate(
-            [
-                np.ones((len(seen), width), np.float32) if mask is None else mask
-                for seen, mask in self._tails
-            ]
+            [np.tile(every, (len(seen), 1)) if mask is None else mask for seen, mask in self._tails]
         )
 
     def _joined(self, seen: np.ndarray, mask: np.ndarray | None) -> Any:

@@ -26,10 +26,6 @@ OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
 class ActionConversion:
     """Actions as one `Discrete`, or as a `MultiDiscrete` of all entries where that is too large.
 
-    Args:
-        space: The action space of an agent.
-        name: What it is called in error messages.
-
     Attributes:
         space: The space for RLlib.
         ravelled: Whether it is the `Discrete`.
@@ -60,15 +56,7 @@ class ActionConversion:
 
 
 class ObservationConversion:
-    """Observations as one flat float32 `Box`; a `Discrete` becomes one entry per point.
-
-    Args:
-        space: The observation space of an agent.
-        name: What it is called in error messages.
-
-    Attributes:
-        space: The space for RLlib.
-    """
+    """Observations as one flat float32 `Box`, `space`; a `Discrete` is one entry per point."""
 
     def __init__(self, space: spaces.Space, name: str) -> None:
         self._conversion = FlattenConversion(space, name)
@@ -85,11 +73,7 @@ def as_floats(box: spaces.Box) -> spaces.Box:
 
 
 def with_mask(space: spaces.Box, actions: spaces.Space) -> spaces.Dict:
-    """Return the space of observations that hold the mask of the actions.
-
-    Raises:
-        ValueError: The actions are not one `Discrete`, so there is no mask.
-    """
+    """Return the space of observations that hold the mask of the actions."""
     if not isinstance(actions, spaces.Discrete):
         raise ValueError(
             f"masks need at most {MAX_JOINT_ACTIONS} joint actions per agent, these are "
@@ -145,11 +129,7 @@ Setting = WorldsConfig  # its name in checkpoints of earlier versions
 
 
 class StockEnv(MultiAgentWrapper):
-    """One world for RLlib's own env runner, with the spaces of the batched worlds.
-
-    Args:
-        context: The configuration of the environment, with the `WorldsConfig`.
-    """
+    """One world for RLlib's own env runner, with the spaces of the batched worlds."""
 
     def __init__(self, context: dict) -> None:
         config = context[KEY]
@@ -188,11 +168,6 @@ class StockEnv(MultiAgentWrapper):
 
 class Worlds:
     """Many worlds, with flat observations and with actions as `ActionConversion` has them.
-
-    Args:
-        config: The simulation and its settings.
-        seed: Of the worlds; None: a fresh one.
-        num_envs: How many; None: as the config says.
 
     Attributes:
         vec: The converted vectorised simulation.
@@ -233,10 +208,10 @@ class Worlds:
             self.observation_spaces |= dict.fromkeys(group.agent_ids, space)
             self.action_spaces |= dict.fromkeys(group.agent_ids, actions)
         # Names that env runners and connectors of RLlib look for.
-        self.single_observation_space = spaces.Dict(self.observation_spaces)
-        self.single_action_space = spaces.Dict(self.action_spaces)
-        self.observation_space = self.single_observation_space
-        self.action_space = self.single_action_space
+        self.single_observation_space = self.observation_space = spaces.Dict(
+            self.observation_spaces
+        )
+        self.single_action_space = self.action_space = spaces.Dict(self.action_spaces)
         self.possible_agents = list(self.observation_spaces)
 
     @property
@@ -274,9 +249,7 @@ class Worlds:
 
     def action_masks(self) -> dict[str, Any]:
         """Return ``{group: bool [num_envs, n, actions]}``; empty where no masks are asked for."""
-        if not self.masks:
-            return {}
-        return self.vec.action_masks()
+        return self.vec.action_masks() if self.masks else {}
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

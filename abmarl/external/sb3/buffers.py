@@ -21,11 +21,7 @@ class LastStep:
 
     @property
     def acted(self) -> np.ndarray:
-        """Which slots acted, bool [slots].
-
-        Raises:
-            ValueError: No environment has written to it.
-        """
+        """Which slots acted, bool [slots]; written by the environment."""
         if self._acted is None:
             raise ValueError(
                 "the buffer does not know who acted, because it has no environment: load the "
@@ -73,9 +69,6 @@ class ActedRows:
 
         Args:
             batch_size: How many steps at most; None: all of them.
-
-        Raises:
-            ValueError: No agent has acted.
         """
         if not self.generator_ready:
             next(super().get(1))  # makes the library lay out the rows slot by slot

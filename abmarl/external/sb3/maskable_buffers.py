@@ -12,11 +12,7 @@ class MaskedRows(ActedRows):
     """A rollout buffer of MaskablePPO that trains only on steps in which the agents acted."""
 
     def add(self, *args: Any, **kwargs: Any) -> None:
-        """Keep a step of all slots; called right after it.
-
-        Raises:
-            TypeError: The algorithm has no masks.
-        """
+        """Keep a step of all slots; called right after it."""
         if "action_masks" not in kwargs:
             raise TypeError(
                 "on_policy(masked=True) is for MaskablePPO; give other algorithms **env.on_policy()"

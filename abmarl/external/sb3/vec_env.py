@@ -218,22 +218,14 @@ class SB3VecEnv(_vec_env.VecEnv):
         return self._masks.now(self._now[1][self.group])
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of this or else of the simulation, once for every slot asked.
-
-        Raises:
-            AttributeError: Neither has it, or it is ``action_masks`` where there are none.
-        """
+        """Return an attribute of this or else of the simulation, once for every slot asked."""
         if attr_name == "action_masks" and not self.has_masks:
             raise AttributeError(f"there are no masks for actions of {self.action_space}")
         owner = self if hasattr(self, attr_name) else self.vec
         return [getattr(owner, attr_name)] * len(self._chosen(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of this, for all slots.
-
-        Raises:
-            ValueError: `indices` are not all slots, which share one simulation.
-        """
+        """Set an attribute of this, for all slots, which share one simulation."""
         if len(set(self._chosen(indices))) != self.num_envs:
             raise ValueError(f"slots share one simulation: set {attr_name!r} for all of them")
         setattr(self, attr_name, value)
@@ -270,16 +262,10 @@ class SB3VecEnv(_vec_env.VecEnv):
     def _slot_infos(
         self, acted: np.ndarray, ended: np.ndarray, truncated: np.ndarray, final: list
     ) -> list[dict[str, Any]]:
-        """Return the infos of a step.
+        """Return the infos of a step, of which `ended` are slots and `final` what they saw last.
 
         Slots where nothing happens share one dict, and those that wait share another one: making
         a thousand dicts a step would cost more than the step.
-
-        Args:
-            acted: bool [slots], whose agents acted.
-            ended: int64 [k], slots whose agents ended.
-            truncated: bool [slots], whose agents ended because time was up.
-            final: The last observations of the k.
         """
         nothing, waits = {}, {"acted": False}
         infos = [nothing] * len(acted)
@@ -301,11 +287,7 @@ class SB3VecEnv(_vec_env.VecEnv):
         return infos
 
     def _chosen(self, indices: Any) -> list[int]:
-        """Return the numbers of slots.
-
-        Raises:
-            IndexError: There is no such slot.
-        """
+        """Return the numbers of slots."""
         if indices is None:
             return list(range(self.num_envs))
         chosen = np.atleast_1d(np.asarray(indices, np.int64)).tolist()
