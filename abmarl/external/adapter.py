@@ -8,7 +8,8 @@ import numpy as np
 from abmarl.managers import AllStepManager, SimulationManager, TurnBasedManager
 from abmarl.render import modes
 from abmarl.render.modes import RENDER_FPS, RENDER_MODES
-from abmarl.sim.agent_based_simulation import AgentBasedSimulation, PrincipleAgent, is_agent
+from abmarl.sim.agent_based_simulation import AgentBasedSimulation, is_agent
+from abmarl.sim.agents import Agent
 
 METADATA = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
@@ -26,13 +27,15 @@ def managed(sim: Any, user: str) -> SimulationManager:
     return sim
 
 
-def learning_agents(manager: SimulationManager, user: str) -> dict[str, PrincipleAgent]:
+def learning_agents(manager: SimulationManager, user: str) -> dict[str, Agent]:
     """Return the agents that both observe and act, by id.
 
     Raises:
         ValueError: There are none.
     """
-    found = {agent_id: agent for agent_id, agent in manager.agents.items() if is_agent(agent)}
+    found: dict[str, Any] = {
+        agent_id: agent for agent_id, agent in manager.agents.items() if is_agent(agent)
+    }
     if not found:
         raise ValueError(
             f"{user} needs an agent that both observes and acts, {type(manager.sim).__name__} "

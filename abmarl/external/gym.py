@@ -24,7 +24,7 @@ def _kept_by_unwrapped(name: str) -> property:
     return property(get, put, doc=f"What gym keeps as ``{name}`` of the unwrapped environment.")
 
 
-class GymWrapper(SingleAgentEnv, gym.Env):
+class GymWrapper(SingleAgentEnv, gym.Env):  # type: ignore[name-defined]
     """A ``gym.Env`` (0.26) around a simulation in which one agent learns.
 
     Args:
@@ -84,7 +84,7 @@ def to_gym(space: spaces.Space, name: str = "space") -> Any:
     Raises:
         TypeError: gym has no such space.
     """
-    make = _TO_GYM.get(type(space))
+    make: Any = _TO_GYM.get(type(space))
     if make is None:
         raise TypeError(
             f"{name} is a {type(space).__name__}, which cannot be converted to gym; "

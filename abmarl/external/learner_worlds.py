@@ -28,7 +28,7 @@ def check_vectorised(vec: Any, user: str, autoreset: bool | None = None) -> None
             f"{user} needs a vectorised simulation, got {type(vec).__name__}; "
             f"make one with sim.vectorize(num_envs{how})"
         )
-    if autoreset is not None and vec.autoreset is not autoreset:
+    if autoreset is not None and vec.autoreset is not autoreset:  # type: ignore[attr-defined]
         raise ValueError(
             f"{user} needs worlds that {'reset themselves' if autoreset else 'it resets itself'}: "
             f"make them with sim.vectorize(..., autoreset={autoreset})"
@@ -43,7 +43,7 @@ def learning_group(vec: Any, group: str | None) -> str:
     """
     if group is None and len(vec.groups) == 1:
         return next(iter(vec.groups))
-    if group not in vec.groups:
+    if group is None or group not in vec.groups:
         raise ValueError(
             f"group must say who learns, one of {', '.join(map(repr, vec.groups))}, got {group!r}"
         )

@@ -11,7 +11,7 @@ from gymnasium.spaces import Discrete
 from abmarl.external import adapter
 from abmarl.extras import load
 from abmarl.managers import AllStepManager, SimulationManager, TurnBasedManager
-from abmarl.sim.agent_based_simulation import PrincipleAgent
+from abmarl.sim.agents import Agent, PrincipleAgent
 from abmarl.sim.conversion import MOST_CHOICES
 from abmarl.sim.spaces import is_given
 
@@ -52,7 +52,7 @@ class Player(str):
         self.number = number
         return self
 
-    def __getnewargs__(self) -> tuple[str, int]:
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
         return str(self), self.number
 
     def __index__(self) -> int:
@@ -119,7 +119,7 @@ class OpenSpielWrapper:
         self._horizon = adapter.check_horizon(horizon)
         self._one_hot = one_hot
         self._numbers = {agent_id: number for number, agent_id in enumerate(self._learners)}
-        self._turn: str | None = None
+        self._turn: Any = None
         self._length = 0
         self._time_step: Any = None
         self._seed: dict[str, Any] = {}
@@ -251,23 +251,26 @@ class OpenSpielWrapper:
             for key, one in self._learners.items()
         }
         largest = tuple(map(max, zip(*sizes.values(), strict=True)))
-        specs = {
-            key: {"info_state": (int(seen),), "legal_actions": (int(acts),), "current_player": ()}
-            for key, (seen, acts) in {None: largest, **sizes}.items()
-        }
-        return {**specs.pop(None), **specs}
+
+        def spec(info_state: int, num_actions: int) -> dict[str, tuple]:
+            return {
+                "info_state": (int(info_state),), "legal_actions": (int(num_actions),),
+                "current_player": (),
+            }  # fmt: skip
+
+        return {**spec(*largest), **{key: spec(*pair) for key, pair in sizes.items()}}
 
     def action_spec(self) -> dict[str, Any]:
         """Return the bounds of the actions as OpenSpiel has them, and for each agent by id.
 
         ``num_actions``, ``min``, ``max`` and ``dtype`` are wide enough for every player.
         """
+
+        def spec(count: int) -> dict[str, Any]:
+            return {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
+
         counts = {key: int(one.action_space.n) for key, one in self._learners.items()}
-        specs = {
-            key: {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
-            for key, count in {None: max(counts.values()), **counts}.items()
-        }
-        return {**specs.pop(None), **specs}
+        return {**spec(max(counts.values())), **{key: spec(n) for key, n in counts.items()}}
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
         """Return the actions that an agent may choose from in the present `TimeStep`.
@@ -330,7 +333,7 @@ def _discounts_of(value: float | Mapping[str, float], ids: list[str]) -> dict[st
 
 
 def _actions_of(
-    actions: Sequence[int], asked: Mapping[str, PrincipleAgent], done: Container[str]
+    actions: Sequence[int], asked: Mapping[str, Agent], done: Container[str]
 ) -> dict[str, int]:
     """Return by id the actions of the agents that are asked, in their order, and not done.
 
@@ -358,7 +361,7 @@ def _actions_of(
     return found
 
 
-def _check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:
+def _check_spaces(agent: Agent, one_hot: bool) -> None:
     """Refuse an agent whose spaces OpenSpiel does not support."""
     for side in ("observation", "action"):
         space = getattr(agent, f"{side}_space")
@@ -369,7 +372,7 @@ def _check_spaces(agent: PrincipleAgent, one_hot: bool) -> None:
                 f"wrap the simulation in a RavelDiscreteWrapper, and where windows of the grid "
                 f"have too many points for that, observe with AbsolutePositionObserver"
             )
-        if space.n > MOST_CHOICES and (side == "action" or one_hot):
+        if int(space.n) > MOST_CHOICES and (side == "action" or one_hot):
             raise ValueError(
                 f"agent {agent.id!r} has {space.n} {side}s and OpenSpiel wants them listed; "
                 f"{MOST_CHOICES} are the most"

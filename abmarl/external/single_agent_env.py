@@ -32,6 +32,9 @@ class SingleAgentEnv:
     """What environments of gym and Gymnasium share; comes before their ``Env`` in bases."""
 
     metadata = METADATA
+    # Of gym's and Gymnasium's ``Env``.
+    _np_random: Any
+    _np_random_seed: Any
 
     def __init__(
         self, sim: Any, render_mode: str | None = None, horizon: int | None = None
@@ -70,7 +73,7 @@ class SingleAgentEnv:
             ValueError, TypeError: The seed is not an int >= 0; everything is as before.
         """
         before = self._np_random, self._np_random_seed
-        super().reset(seed=seed)
+        super().reset(seed=seed)  # type: ignore[misc]
         try:
             adapter.prepare_seed(self._manager, seed)
             kwargs: dict[str, Any] = {} if seed is None else {"seed": seed}

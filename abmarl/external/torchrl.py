@@ -21,7 +21,7 @@ __all__ = ["TorchRLEnv"]
 _RESERVED = ("done", "terminated", "truncated", "next", "reward", "_reset", "action")
 
 
-class TorchRLEnv(torchrl.EnvBase):
+class TorchRLEnv(torchrl.EnvBase):  # type: ignore[name-defined]
     """Many worlds of a simulation, with an entry per group of agents.
 
     The batch size is ``[num_envs]``. Of a group of n agents there are, under its name,

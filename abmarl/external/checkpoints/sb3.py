@@ -132,6 +132,7 @@ class SB3Model(CheckpointModel):
             kind = "MultiInputPolicy"
         else:
             kind = "CnnPolicy" if any(".cnn." in key for key in self._weights) else "MlpPolicy"
+        assert self._home is not None  # else trust was needed
         module = load(_FAMILIES[self._home], "sb3", _USER)
         return getattr(module, kind)
 

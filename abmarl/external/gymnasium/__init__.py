@@ -76,7 +76,7 @@ def make_env(builder: str, render_mode: str | None = None, **parameters: Any) ->
 
 
 # Gymnasium reads it before it calls: it draws in a window what can be had as an array.
-make_env.metadata = METADATA
+make_env.metadata = METADATA  # type: ignore[attr-defined]
 
 
 def make_vector_env(

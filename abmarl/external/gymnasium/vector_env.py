@@ -151,7 +151,7 @@ class GymnasiumVectorEnv(VectorEnv):
     def _ended(self, obs: dict, infos: dict) -> dict:
         """Return the infos of worlds that have ended, by the names of Gymnasium."""
         ended = infos["ended"].copy()
-        found = {}
+        found: dict[str, Any] = {}
         if self._statistics:
             returns = infos["episode"]["return"][self.group][:, 0]
             lengths = infos["episode"]["length"]
@@ -267,9 +267,9 @@ def _with_agent_axis(points: Any, space: spaces.Space, num_envs: int, name: str 
             for i, (point, part) in enumerate(zip(points, space.spaces, strict=True))
         )
     array = np.asarray(points)
-    if array.shape != (num_envs, *space.shape):
+    expected = (num_envs, *(space.shape or ()))
+    if array.shape != expected:
         raise ValueError(
-            f"{name} must have the shape {(num_envs, *space.shape)}, one entry for each world, "
-            f"got {array.shape}"
+            f"{name} must have the shape {expected}, one entry for each world, got {array.shape}"
         )
     return array[:, None]

@@ -41,8 +41,9 @@ class GridState:
     def __init__(self, sim: GridWorldSimulation) -> None:
         self._store = store = sim.store
         # A bound above 0 also where there is one row or column: Box needs low < high.
-        high = [max(1, store.rows - 1), max(1, store.cols - 1), 1, 1]
-        low, names = [0, 0, 0, 0], ["row", "col", "active", "health"]
+        high: list[float] = [max(1, store.rows - 1), max(1, store.cols - 1), 1, 1]
+        low: list[float] = [0, 0, 0, 0]
+        names = ["row", "col", "active", "health"]
         self._fields = []
         for name, array in store.fields().items():
             if name.startswith(SHOWN):  # arrays that observers keep for themselves
@@ -55,8 +56,8 @@ class GridState:
             high += [most] * width
         self.features = tuple(names)
         shape = (store.num_agents, len(names))
-        sides = (np.broadcast_to(np.float32(side), shape) for side in (low, high))
-        self.space = spaces.Box(*sides, dtype=np.float32)
+        bounds = [np.broadcast_to(np.array(side, np.float32), shape) for side in (low, high)]
+        self.space = spaces.Box(bounds[0], bounds[1], dtype=np.float32)
 
     def read(self, last_seen: Mapping[str, Any]) -> np.ndarray:
         """Return float32 ``[agents, features]``, a fresh array."""
@@ -99,11 +100,10 @@ class JointObservations:
             name: FlattenConversion(space, f"observation_space of agent {name!r}", one_hot=False)
             for name, space in observation_spaces.items()
         }
-        sides = (
-            np.concatenate([getattr(part.target, side) for part in self._parts.values()])
-            for side in ("low", "high")
-        )
-        self.space = spaces.Box(*(side.astype(np.float64) for side in sides), dtype=np.float64)
+        targets = [part.target for part in self._parts.values()]
+        low = np.concatenate([target.low for target in targets]).astype(np.float64)
+        high = np.concatenate([target.high for target in targets]).astype(np.float64)
+        self.space = spaces.Box(low, high, dtype=np.float64)
 
     def read(self, last_seen: Mapping[str, Any]) -> np.ndarray:
         """Return float64 ``[n]``, a fresh array."""

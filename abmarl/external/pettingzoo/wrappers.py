@@ -1,7 +1,7 @@
 """PettingZoo's two kinds of environments: all agents act at once, or one after the other."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -29,7 +29,7 @@ class PettingZooEnv:
         agents: Ids of those that have not left; empty before the first and after the last step.
     """
 
-    metadata: ClassVar = {"name": "abmarl", **adapter.METADATA}
+    metadata: dict[str, Any] = {"name": "abmarl", **adapter.METADATA}  # noqa: RUF012 - as PettingZoo's
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class PettingZooEnv:
         self.action_spaces = {name: one.action_space for name, one in learners.items()}
         # PettingZoo wants observations with the dtype of their space, also plain numbers.
         self._scalars = {
-            name: space.dtype.type
+            name: np.dtype(space.dtype).type
             for name, space in self.observation_spaces.items()
             if isinstance(space, spaces.Discrete)
         }
@@ -179,7 +179,7 @@ class PettingZooEnv:
         }
 
 
-class PettingZooParallelWrapper(PettingZooEnv, pettingzoo.ParallelEnv):
+class PettingZooParallelWrapper(PettingZooEnv, pettingzoo.ParallelEnv):  # type: ignore[name-defined]
     """A simulation in which all agents act at once, as a ``pettingzoo.ParallelEnv``.
 
     Agents leave `agents` in the step in which they end, and are reported in it for the last time,
@@ -244,15 +244,16 @@ class PettingZooParallelWrapper(PettingZooEnv, pettingzoo.ParallelEnv):
         """
         if not self.agents:
             self._refuse_step()
-        obs, rewards, terminated, infos = self.manager.step(actions)
+        obs, rewards, terminated, infos = self.manager.step(actions)  # type: ignore[arg-type]
         over, late = terminated.pop("__all__"), self._is_late()
         truncated = dict.fromkeys(obs, False)
         if self._scalars:
             obs = self._typed(obs)
+        left: list[str] = []
         if over:
-            left, terminated = [], dict.fromkeys(obs, True)
+            terminated = dict.fromkeys(obs, True)
         elif late:
-            left, truncated = [], {agent_id: not done for agent_id, done in terminated.items()}
+            truncated = {agent_id: not done for agent_id, done in terminated.items()}
         elif any(terminated.values()):
             left = [agent_id for agent_id, done in terminated.items() if not done]
         else:
@@ -266,7 +267,7 @@ class PettingZooParallelWrapper(PettingZooEnv, pettingzoo.ParallelEnv):
         return obs, rewards, terminated, truncated, self._with_masks(infos)
 
 
-class PettingZooAECWrapper(PettingZooEnv, pettingzoo.AECEnv):
+class PettingZooAECWrapper(PettingZooEnv, pettingzoo.AECEnv):  # type: ignore[name-defined]
     """A simulation in which agents act one after the other, as a ``pettingzoo.AECEnv``.
 
     The manager says whose turn it is. Where it waits for several agents, as an `AllStepManager`
@@ -433,7 +434,7 @@ def _takes_masks(space: spaces.Space) -> bool:
 
 def _check_masks(sim: AgentBasedSimulation, action_spaces: Mapping[str, Any]) -> None:
     """Refuse a simulation without action masks, or whose action spaces take none."""
-    kind = type(getattr(sim, "unwrapped", sim))
+    kind: Any = type(getattr(sim, "unwrapped", sim))
     if kind.action_masks is AgentBasedSimulation.action_masks:
         raise TypeError(
             f"{kind.__name__} has no action masks: they are made for declared grid worlds"

@@ -161,7 +161,8 @@ def _specs(policies: Any) -> dict[str, PolicySpec]:
 
 def _with_spaces(policies: dict, worlds: Worlds, policy_of: dict[str, str]) -> dict:
     """Return the policies with the spaces of their agents in RLlib's form."""
-    spaces, first = {}, {}
+    spaces: dict[str, tuple] = {}
+    first: dict[str, str] = {}
     for agent_id, policy in policy_of.items():
         pair = worlds.observation_spaces[agent_id], worlds.action_spaces[agent_id]
         other = first.setdefault(policy, agent_id)

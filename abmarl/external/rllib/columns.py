@@ -117,13 +117,13 @@ def _train_columns(module: Any, parts: list[tuple[ColumnBatch, SampleRows]]) -> 
     # Modules with action masks split the observations of the batch here, and expect them split
     # when they are trained on it.
     values, tail_values = _values(module, columns), _values(module, {Columns.OBS: tails})
-    found, first, first_tail = [], 0, 0
+    parts_found, first, first_tail = [], 0, 0
     for one, rows in parts:
         last, last_tail = first + len(rows), first_tail + int((rows.tail_of >= 0).sum())
         mine = values[first:last], tail_values[first_tail:last_tail]
-        found.append(advantages(rows, *mine, one.gamma, one.lambda_))
+        parts_found.append(advantages(rows, *mine, one.gamma, one.lambda_))
         first, first_tail = last, last_tail
-    found = np.concatenate(found)
+    found = np.concatenate(parts_found)
     columns[Postprocessing.VALUE_TARGETS] = tensor((found + values).astype(np.float32))
     # As RLlib's own connector does, including the least deviation.
     standard = (found - found.mean()) / max(1e-4, float(found.std()))

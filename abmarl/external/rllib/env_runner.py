@@ -45,7 +45,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
     env_runner_group: Any = None
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
-        self.sample_metrics: SampleMetrics | None = None
+        self.sample_metrics: Any = None  # a `SampleMetrics` once there are worlds
         self.module = None
         self._made = itertools.count()
         if not kwargs.get("worker_index"):  # Ray sets the threads of the others
@@ -61,7 +61,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         seed = _worlds_seed(self._seed, next(self._made))
         self.env = Worlds(self.worlds_config, seed, self.config.num_envs_per_env_runner)
         self.num_envs = self.env.num_envs
-        self._mapping_fn = None
+        self._mapping_fn: Any = None
         self._map_agents()
         self._needs_initial_reset = True
         make_callback(
@@ -145,7 +145,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
             for agent_id, column in zip(ids, counts[name].T, strict=True)
         }
         log = EpisodeLog(list(self._ids), vec.episodes.length.copy(), agent_t)
-        quota = None if num_episodes is None else shared_out(num_episodes, self.num_envs)
+        quota: Any = None if num_episodes is None else shared_out(num_episodes, self.num_envs)
         per_agent = self.config.count_steps_by == "agent_steps"
         env_steps = sampled = 0
         obs, infos, masks = vec.observations(), vec.infos(), env.action_masks()

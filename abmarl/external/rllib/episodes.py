@@ -200,7 +200,7 @@ class EpisodeBuilder:
         own, which takes a fifth of the time.
         """
         # One dict for all: a dict per row would keep the garbage collector busy.
-        infos = [{}] * (len(rewards) + 1)
+        infos: list[dict] = [{}] * (len(rewards) + 1)
         template = self._templates.get(agent_id)
         if template is None or template.extra_model_outputs.keys() != outputs.keys():
             template = SingleAgentEpisode(

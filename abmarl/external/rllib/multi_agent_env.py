@@ -99,7 +99,7 @@ class MultiAgentWrapper(MultiAgentEnv):
         """
         if not self._running:
             raise ValueError("no episode is running, or it has ended: call reset() before step()")
-        obs, rewards, dones, infos = self.sim.step(action_dict)
+        obs, rewards, dones, infos = self.sim.step(action_dict)  # type: ignore[arg-type]
         all_done = bool(dones.pop("__all__"))
         self._length += 1
         late = not all_done and self._length == self.horizon
@@ -210,9 +210,9 @@ class MultiAgentEnvSimulation(DynamicOrderSimulation):
         self._clear()
         self._take(obs, infos)
 
-    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+    def step(self, action_dict: dict[str, Any], **kwargs: Any) -> None:
         """Step the environment."""
-        obs, rewards, terminateds, truncateds, infos = self.env.step(dict(action))
+        obs, rewards, terminateds, truncateds, infos = self.env.step(dict(action_dict))
         self._all_done = bool(terminateds.get("__all__") or truncateds.get("__all__"))
         for agent_id, reward in rewards.items():
             self._rewards[agent_id] = self._rewards.get(agent_id, 0.0) + reward

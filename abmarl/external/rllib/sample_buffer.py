@@ -1,6 +1,6 @@
 """Samples of worlds as columns: which agents a policy plays, and what they saw, did and got."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from abmarl.external.rllib.worlds import ACTION_MASK, OBSERVATIONS
 _NO_MASKS = np.empty(0, np.float32)
 
 
-def policy_of_agents(mapping_fn: Callable, agent_ids: list[str], policies: Any) -> dict[str, str]:
+def policy_of_agents(
+    mapping_fn: Callable, agent_ids: Iterable[str], policies: Any
+) -> dict[str, str]:
     """Ask a policy mapping function once for every agent, with None for the episode.
 
     Raises:

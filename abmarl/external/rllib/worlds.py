@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,8 @@ class ActionConversion:
         choices = layout.high - layout.low + 1
         self.ravelled = math.prod(map(int, choices)) <= MAX_JOINT_ACTIONS
         self.offset: Any = 0
+        self._conversion: Any
+        self.space: spaces.Discrete | spaces.MultiDiscrete
         if self.ravelled:
             self._conversion = RavelConversion(space, name)
             self.space = self._conversion.target
@@ -72,7 +75,7 @@ def as_floats(box: spaces.Box) -> spaces.Box:
     return spaces.Box(box.low.astype(np.float32), box.high.astype(np.float32), dtype=np.float32)
 
 
-def with_mask(space: spaces.Box, actions: spaces.Space) -> spaces.Dict:
+def with_mask(space: spaces.Space, actions: spaces.Space) -> spaces.Dict:
     """Return the space of observations that hold the mask of the actions."""
     if not isinstance(actions, spaces.Discrete):
         raise ValueError(
@@ -135,7 +138,7 @@ class StockEnv(MultiAgentWrapper):
         config = context[KEY]
         # Every environment has a simulation of its own.
         super().__init__(copy.deepcopy(config.make()), horizon=config.horizon)
-        self.sim.randomize_action_input = config.order == "random"
+        self.sim.randomize_action_input = config.order == "random"  # type: ignore[attr-defined]
         self._observations = {
             agent_id: ObservationConversion(space, f"observation_space of {agent_id!r}")
             for agent_id, space in self.observation_spaces.items()
@@ -153,7 +156,7 @@ class StockEnv(MultiAgentWrapper):
         obs, infos = super().reset(seed=self._seed(seed), options=options)
         return self._converted(obs), infos
 
-    def step(self, action_dict: dict) -> tuple:
+    def step(self, action_dict: Mapping[str, Any]) -> tuple:
         """Let agents act, see `MultiAgentWrapper.step`."""
         actions = {
             key: self._actions[key].restore(action) if key in self._actions else action
@@ -199,10 +202,11 @@ class Worlds:
             vec = vec.flatten(observations=False, one_hot=False, groups=others)
         self.vec = vec
         self._unravelled = others
-        self.observation_spaces, self.action_spaces = {}, {}
+        self.observation_spaces: dict[str, spaces.Space] = {}
+        self.action_spaces: dict[str, spaces.Space] = {}
         for name, group in vec.groups.items():
             actions = self._actions[name].space
-            space = as_floats(group.observation_space)
+            space: spaces.Space = as_floats(group.observation_space)
             if self.masks:
                 space = with_mask(space, actions)
             self.observation_spaces |= dict.fromkeys(group.agent_ids, space)
@@ -226,7 +230,9 @@ class Worlds:
     def empty_actions(self) -> dict[str, np.ndarray]:
         """Return zeros, ``{group: int64 [num_envs, n, ...]}``, valid actions of RLlib's spaces."""
         return {
-            name: np.zeros((self.num_envs, len(ids), *self._actions[name].space.shape), np.int64)
+            name: np.zeros(
+                (self.num_envs, len(ids), *(self._actions[name].space.shape or ())), np.int64
+            )
             for name, ids in self.groups.items()
         }
 

@@ -59,12 +59,12 @@ def _with_actions(vec: Any, group: str, actions: str) -> Any:
 
 def _check_actions(space: spaces.Space, group: str) -> None:
     name = f"the action space of group {group!r}, {space!r:.120},"
-    if isinstance(space, spaces.Box) and space.dtype.kind != "f":
+    if isinstance(space, spaces.Box) and np.dtype(space.dtype).kind != "f":
         raise ValueError(
             f"{name} is a Box of integers, and the library chooses floats there; give SB3VecEnv "
             f"the simulation before its actions are flattened"
         )
-    if isinstance(space, spaces.Discrete) and space.n > _MAX_POINTS:
+    if isinstance(space, spaces.Discrete) and int(space.n) > _MAX_POINTS:
         raise ValueError(
             f"{name} has too many choices for one number ({_MAX_POINTS} at most); "
             f"take actions='multi_discrete' on the simulation before it is ravelled"
@@ -83,7 +83,7 @@ def _check_observations(space: spaces.Space, group: str) -> None:
         known = spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary
         if not isinstance(part, known):
             raise ValueError(f"{name} is unknown to the library; {hint}")
-        if isinstance(part, spaces.Discrete) and part.n > _MAX_POINTS:
+        if isinstance(part, spaces.Discrete) and int(part.n) > _MAX_POINTS:
             raise ValueError(f"{name} would become one input per point; {hint}")
         if isinstance(part, spaces.MultiDiscrete | spaces.MultiBinary) and len(part.shape) != 1:
             raise ValueError(f"{name} has more than one axis; {hint}")

@@ -33,7 +33,7 @@ _vec_env = load("stable_baselines3.common.vec_env", "sb3", "abmarl.external.sb3"
 _monitor = load("stable_baselines3.common.monitor", "sb3", "abmarl.external.sb3")
 
 
-class SB3VecEnv(_vec_env.VecEnv):
+class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[name-defined]
     """The agents of one group in all worlds, a slot each, for one policy that they share.
 
     Slot ``world * n + k`` is agent k of the n of the group. An agent is done once, in the step in
@@ -267,7 +267,8 @@ class SB3VecEnv(_vec_env.VecEnv):
         Slots where nothing happens share one dict, and those that wait share another one: making
         a thousand dicts a step would cost more than the step.
         """
-        nothing, waits = {}, {"acted": False}
+        nothing: dict[str, Any] = {}
+        waits: dict[str, Any] = {"acted": False}
         infos = [nothing] * len(acted)
         for slot in np.flatnonzero(~acted).tolist():
             infos[slot] = waits
@@ -298,6 +299,8 @@ class SB3VecEnv(_vec_env.VecEnv):
 
     def _check_range(self, actions: np.ndarray) -> None:
         space = self.action_space
+        low: Any
+        high: Any
         if isinstance(space, spaces.Box):
             low, high = space.low, space.high
         else:
