@@ -21,7 +21,7 @@ from abmarl.cli.console import (
     for_the_user,
     prepare_outputs,
 )
-from abmarl.cli.inputs import load_policies, load_simulation, name_of_simulation, names_of_policies
+from abmarl.cli.inputs import load_policies, name_of_simulation, names_of_policies, vectorized
 from abmarl.files import replacing
 from abmarl.terminal import print_table
 
@@ -74,14 +74,7 @@ def evaluate(
     """
     outputs = {"--save": save, "--plot": plot}
     check_outputs(outputs, SUFFIXES)
-    with for_the_user():
-        vec = load_simulation(sim).vectorize(
-            num_envs=min(num_envs, episodes),
-            seed=seed,
-            horizon=horizon or None,
-            num_threads=threads,
-            order=order,
-        )
+    vec = vectorized(sim, min(num_envs, episodes), seed, horizon, threads, order)
     policies = load_policies(vec, names_of_policies(vec, policy or []), trust, sample, seed)
     comparison = Comparison(vec, name_of_simulation(sim), policies, episodes, seed, save, plot)
     prepare_outputs(outputs)

@@ -46,6 +46,20 @@ def load_simulation(name: str) -> Any:
     return _simulation_in_file(name)
 
 
+def vectorized(
+    sim: str, num_envs: int, seed: int, horizon: int, threads: int | None, order: str
+) -> Any:
+    """Return many worlds of the simulation that the user asks for; see `load_simulation`.
+
+    Raises:
+        UserError: There is no such simulation, or it cannot be vectorised.
+    """
+    with for_the_user():
+        return load_simulation(sim).vectorize(
+            num_envs=num_envs, seed=seed, horizon=horizon or None, num_threads=threads, order=order
+        )
+
+
 def name_of_simulation(name: str) -> str:
     """Return the name of a simulation that is given by its name or its Python file."""
     return os.path.basename(name).removesuffix(".py")
@@ -90,19 +104,14 @@ def _make(module: types.ModuleType, path: str) -> tuple[str, Any]:
 
 def _innermost(made: Any, what: str, path: str) -> Any:
     """Return the simulation inside of managers and wrappers."""
+    from abmarl.experiments.experiment import layers_of
     from abmarl.sim import AgentBasedSimulation
 
-    seen: set[int] = set()
-    inner = made
-    while not callable(getattr(inner, "vectorize", None)) and id(inner) not in seen:
-        seen.add(id(inner))
-        for way in ("sim", "unwrapped"):
-            deeper = getattr(inner, way, None)
-            if deeper is not None and id(deeper) not in seen:
-                inner = deeper
-                break
-    if callable(getattr(inner, "vectorize", None)):
-        return inner
+    layers = layers_of(made)
+    for layer in layers:
+        if callable(getattr(layer, "vectorize", None)):
+            return layer
+    inner = layers[-1] if layers else made
     if isinstance(inner, AgentBasedSimulation):
         raise UserError(
             f"{path}: {what} is a {type(inner).__name__}, a plain simulation, and this needs a "

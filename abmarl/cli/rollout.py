@@ -18,7 +18,7 @@ from abmarl.cli.console import (
     for_the_user,
     prepare_outputs,
 )
-from abmarl.cli.inputs import load_policies, load_simulation, name_of_simulation, names_of_policies
+from abmarl.cli.inputs import load_policies, name_of_simulation, names_of_policies, vectorized
 from abmarl.terminal import print_table
 
 EXAMPLES = {
@@ -80,10 +80,7 @@ def rollout(
     """
     outputs = {"--save": save, "--record": record, "--plot": plot}
     check_outputs(outputs)
-    with for_the_user():
-        vec = load_simulation(sim).vectorize(
-            num_envs=num_envs, seed=seed, horizon=horizon or None, num_threads=threads, order=order
-        )
+    vec = vectorized(sim, num_envs, seed, horizon, threads, order)
     if record_world >= num_envs:
         raise UserError(f"--record-world {record_world}: there are worlds 0 to {num_envs - 1}")
     names = names_of_policies(vec, policy or [])

@@ -13,6 +13,7 @@ from abmarl.experiments.experiment import (
     Experiment,
     ExperimentError,
     check_known,
+    layers_of,
     located_errors,
     nearest,
 )
@@ -342,7 +343,7 @@ def _refuse_shared_simulation(creator: EnvCreator, experiment: Experiment, confi
     evaluated = config.evaluation_interval and not config.evaluation_num_env_runners
     if num_envs == 1 and not evaluated:
         return
-    one, other = (_layers(creator.make_sim(dict(experiment.env_config))) for _ in range(2))
+    one, other = (layers_of(creator.make_sim(dict(experiment.env_config))) for _ in range(2))
     if not any(found is layer for found in other for layer in one):
         return
     name = experiment.file_name
@@ -357,15 +358,6 @@ def _refuse_shared_simulation(creator: EnvCreator, experiment: Experiment, confi
         f"each time;\nmake the simulation inside of the creator, or set "
         f"evaluation_num_env_runners to 1"
     )
-
-
-def _layers(made: Any) -> list:
-    """Return a simulation with its managers and wrappers, the outermost first."""
-    found: list = []
-    while made is not None and not any(made is layer for layer in found):
-        found.append(made)
-        made = getattr(made, "sim", None)
-    return found
 
 
 def _sample_in_batches(experiment: Experiment, plan: Plan) -> None:
@@ -433,8 +425,11 @@ def _check_values(config: Any, experiment: Experiment) -> None:
     if _is_number(whole) and _is_number(part) and part > whole:
         name = names.get("train_batch_size_per_learner", "train_batch_size_per_learner")
         refuse("minibatch_size", f"is more than {name}={whole}: set it to {whole} or less")
+    import torch
+
     for key in _GPUS:
-        if getattr(config, key) and not os.environ.get("RAY_ADDRESS") and not _has_gpu():
+        elsewhere = os.environ.get("RAY_ADDRESS")
+        if getattr(config, key) and not elsewhere and not torch.cuda.is_available():
             refuse(key, "needs a GPU that torch can use, and there is none here: set it to 0")
 
 
@@ -447,12 +442,6 @@ def _is_search(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _has_gpu() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def _limit_runners(plan: Plan) -> None:

@@ -139,22 +139,19 @@ class ConvertedEnv(MultiAgentEnv):
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[dict, dict]:
-        """Start an episode; `FirstSeed` says what becomes of the seed."""
+        # `FirstSeed` says what becomes of the seed.
         obs, infos = self.env.reset(seed=self._seed(seed), options=options)
         return self._observed(obs), infos
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
-        """Let agents act."""
         actions = {key: self.codecs[key].act(value) for key, value in action_dict.items()}
         obs, *rest = self.env.step(actions)
         return self._observed(obs), *rest
 
     def render(self) -> Any:
-        """Show the simulation."""
         return self.env.render()
 
     def close(self) -> None:
-        """Close the environment within."""
         self.env.close()
 
     def _observed(self, obs: dict[str, Any]) -> dict[str, Any]:

@@ -229,16 +229,23 @@ def manager_of(made: Any, what: str) -> SimulationManager:
     Raises:
         ExperimentError: there is none.
     """
-    inner, seen = made, set()
-    while not isinstance(inner, SimulationManager) and id(inner) not in seen:
-        seen.add(id(inner))
-        inner = getattr(inner, "sim", None)
-    if not isinstance(inner, SimulationManager):
-        raise ExperimentError(
-            f"{what} is of type {type(made).__name__}, without a simulation manager; write "
-            f"AllStepManager(sim) or TurnBasedManager(sim)"
-        )
-    return inner
+    for layer in layers_of(made):
+        if isinstance(layer, SimulationManager):
+            return layer
+    raise ExperimentError(
+        f"{what} is of type {type(made).__name__}, without a simulation manager; write "
+        f"AllStepManager(sim) or TurnBasedManager(sim)"
+    )
+
+
+def layers_of(made: Any) -> list[Any]:
+    """Return a simulation with the managers and wrappers around it, the outermost first."""
+    layers: list[Any] = []
+    while made is not None and not any(made is layer for layer in layers):
+        layers.append(made)
+        inner = getattr(made, "sim", None)
+        made = getattr(made, "unwrapped", None) if inner is None else inner
+    return layers
 
 
 def nearest(key: Any, known: Collection[str]) -> str:

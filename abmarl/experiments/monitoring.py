@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from abmarl.experiments.results import PROGRESS_FILE, replace_rows
-from abmarl.experiments.stop import value_at
+from abmarl.experiments.stop import flat_items, value_at
 from abmarl.terminal import LiveTable, can_redraw, readable_rate
 
 LINE_EVERY = 5.0
@@ -281,18 +281,10 @@ class Logs:
 def flat_result(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers of a result by path, ``env_runners/episode_return_mean`` for example."""
     found: dict[str, float] = {}
-    _flatten({key: result[key] for key in _LOGGED if key in result}, "", found)
+    for path, value in flat_items({key: result[key] for key in _LOGGED if key in result}):
+        if "connector" in path or isinstance(value, bool):
+            continue
+        number = isinstance(value, int | float) or getattr(value, "ndim", None) == 0
+        if number and np.isfinite(float(value)):
+            found[path] = value if isinstance(value, int) else float(value)
     return found
-
-
-def _flatten(value: Any, path: str, found: dict[str, float]) -> None:
-    if "connector" in path:
-        return
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            _flatten(inner, f"{path}/{key}" if path else str(key), found)
-    elif isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        if np.isfinite(value):
-            found[path] = float(value) if not isinstance(value, int) else value
-    elif getattr(value, "ndim", None) == 0 and np.isfinite(float(value)):
-        found[path] = float(value)

@@ -1,6 +1,6 @@
 """When a training run is over: criteria on RLlib's results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from abmarl.experiments.experiment import ExperimentError, nearest
@@ -40,7 +40,7 @@ def stop_criteria(given: Any, where: str, lines: list[str]) -> dict[str, float]:
     if not isinstance(given, Mapping):
         raise ExperimentError(f"{where} must be a dict of criterion to value, not {given!r:.60}")
     found = {}
-    for key, value in _flat(given):
+    for key, value in flat_items(given):
         path = _path(key, where)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ExperimentError(f"{where}[{key!r}] must be a number, not {value!r:.60}")
@@ -121,12 +121,11 @@ def _path(key: str, where: str) -> str:
     )
 
 
-def _flat(given: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    found = []
-    for key, value in given.items():
+def flat_items(nested: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of every entry of nested dicts."""
+    for key, value in nested.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping):
-            found.extend(_flat(value, f"{path}/"))
+            yield from flat_items(value, f"{path}/")
         else:
-            found.append((path, value))
-    return found
+            yield path, value
