@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 CORE   := .venv-core
 CORE_TESTS := external gridworld managers policies rollout sim trainers \
-    test_archive_spaces.py test_existing_code.py test_extras.py test_files.py test_packaging.py \
+    test_archive.py test_existing_code.py test_extras.py test_files.py test_packaging.py \
     test_resources.py test_terminal.py
 # how many processes run the tests
 PROCESSES ?= 2

@@ -11,7 +11,7 @@ import pytest
 
 import abmarl.gridworld
 from abmarl.gridworld.former_names import FORMER_NAMES
-from tests.gridworld.small import build, fighter
+from tests.support.grid_worlds import build, fighter
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -1,9 +1,6 @@
-from pathlib import Path
-
 import pytest
-from processes import call
 
-FAKE = Path(__file__).parents[1] / "rollout"
+from tests.support.processes import call
 
 
 @pytest.fixture
@@ -15,6 +12,7 @@ def abmarl(tmp_path):
 @pytest.fixture
 def fake(tmp_path):
     """A Python file with the stand-in simulation, which compiles nothing."""
-    lines = ["import sys", f"sys.path.append({str(FAKE)!r})", "from fake_vec import FakeSim"]
-    (tmp_path / "fake.py").write_text("\n".join([*lines, "sim = FakeSim()", ""]))
+    (tmp_path / "fake.py").write_text(
+        "from tests.support.fake_vector import FakeSim\nsim = FakeSim()\n"
+    )
     return "fake.py"

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from processes import environment
-from test_terminal import on_terminal
+
+from tests.cli.test_console import on_terminal
+from tests.support.processes import environment
 
 TRY = "try 'abmarl evaluate --help'\n"
 
@@ -24,20 +24,15 @@ def table(text):
 def walker(tmp_path):
     """A Python file with a corridor, and a policy that walks to its end."""
     from abmarl.policies import GreedyPolicy
-    from tests.external.probes import corridor
+    from tests.support.grid_worlds import corridor
 
-    (tmp_path / "walk.py").write_text("from tests.external.probes import corridor as make_sim\n")
+    code = "from tests.support.grid_worlds import corridor as make_sim\n"
+    (tmp_path / "walk.py").write_text(code)
     group = corridor().vectorize(1).ravel().groups["walker"]
     policy = GreedyPolicy(group.action_space, group.observation_space)
     policy.q_table[:, 5] = 1  # moves are (-1, -1), (-1, 0), ...: this one is (0, 1)
     policy.save(tmp_path / "right.npz")
     return "walk.py"
-
-
-@pytest.fixture
-def here():
-    """The environment with the tests importable."""
-    return {"PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def test_a_run_ends_with_a_table(abmarl, fake):
@@ -66,19 +61,19 @@ def test_same_seed_same_numbers_with_any_number_of_threads(abmarl):
     assert first.out != abmarl(*arguments, "--seed", 4).out
 
 
-def test_checkpoints(abmarl, walker, here):
+def test_checkpoints(abmarl, walker):
     arguments = ("evaluate", walker, "-n", 50, "--horizon", 20)
-    done = abmarl(*arguments, "--policy", "walker=right.npz", env=here)
+    done = abmarl(*arguments, "--policy", "walker=right.npz")
     assert done.code == 0, done.err
     rows = table(done.out)
     assert float(rows["return, walker (right.npz)"].split()[0]) > -0.4
     assert rows["truncated"].startswith("0.00")
-    both = abmarl(*arguments, "--policy", "right.npz", "--policy", "random", env=here)
+    both = abmarl(*arguments, "--policy", "right.npz", "--policy", "random")
     title, header, *lines = both.out.splitlines()
     assert title == "walk: 50 episodes each, mean return [95 % interval]"
     assert header.split() == ["policies", "walker"]
     assert [line.split()[0] for line in lines] == ["walker=right.npz", "walker=random"]
-    shown = abmarl("rollout", walker, "--policy", "right.npz", "-n", 50, "-t", 40, env=here)
+    shown = abmarl("rollout", walker, "--policy", "right.npz", "-n", 50, "-t", 40)
     assert float(table(shown.out)["mean return, walker (1 agent)"]) > -0.4
 
 
@@ -98,11 +93,11 @@ def test_checkpoints_that_execute_code_need_to_be_trusted(abmarl, tmp_path, fake
         )
 
 
-def test_stable_baselines(abmarl, tmp_path, walker, here):
+def test_stable_baselines(abmarl, tmp_path, walker):
     sb3 = pytest.importorskip("stable_baselines3")
     import gymnasium
 
-    from tests.external.probes import corridor
+    from tests.support.grid_worlds import corridor
 
     vec = corridor().vectorize(1).flatten(actions=False).ravel(observations=False)
 
@@ -113,7 +108,7 @@ def test_stable_baselines(abmarl, tmp_path, walker, here):
     model = sb3.A2C("MlpPolicy", Spaces(), seed=0, device="cpu", policy_kwargs={"net_arch": [4]})
     model.save(tmp_path / "a=2c.zip")  # any name will do
     arguments = ("evaluate", walker, "-n", 20, "--policy", "walker=a=2c.zip")
-    env = {**here, "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    env = {"PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
     done = abmarl(*arguments, env=env)
     assert done.code == 0, done.err
     assert done.err.startswith("loading a=2c.zip ...\n")
@@ -271,7 +266,7 @@ def test_ctrl_c_reports_what_was_finished(fake, tmp_path):
 
 def test_an_interrupted_cross_play_counts_what_was_played(capsys):
     from abmarl.cli.evaluate import Comparison
-    from tests.external.probes import skirmish
+    from tests.support.grid_worlds import skirmish
 
     vec = skirmish().vectorize(4, seed=0, horizon=3)
     steps = []

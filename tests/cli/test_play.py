@@ -10,13 +10,13 @@ import time
 
 import numpy as np
 import pytest
-from processes import call
 
 from abmarl.cli.play import save_game
 from abmarl.rollout import load
 from abmarl.rollout.game import Game
-from tests.render.screen import virtual_screen
-from tests.rollout.small_battle import one_world
+from tests.support.grid_worlds import one_world
+from tests.support.processes import call
+from tests.support.virtual_screen import virtual_screen
 
 NO_SCREEN = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "SDL_VIDEODRIVER": ""}
 

@@ -13,10 +13,10 @@ import zipfile
 import numpy as np
 import pytest
 from PIL import Image
-from processes import call, environment
 
 from abmarl.examples import shipped
 from abmarl.rollout import collect, load, save
+from tests.support.processes import call, environment
 
 SIM = """
 from abmarl.examples import team_battle

@@ -10,7 +10,8 @@ import sys
 import time
 
 import pytest
-from processes import call, environment
+
+from tests.support.processes import call, environment
 
 pytest.importorskip("ray.rllib")
 
@@ -139,7 +140,7 @@ def test_films_without_a_screen(at_home, home):
 
 @pytest.mark.skipif(not shutil.which("Xvfb"), reason="needs a screen, real or not")
 def test_films_with_a_screen(home):
-    from tests.render.screen import virtual_screen
+    from tests.support.virtual_screen import virtual_screen
 
     with virtual_screen() as screen:
         variables = {**QUIET, "DISPLAY": screen.env["DISPLAY"]}
@@ -339,29 +340,21 @@ def worker_of(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="needs a small disk")
-def test_a_disk_that_fills_up(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("may not mount")
-    try:
-        write(tmp_path)
-        settings = ("checkpoint_freq=1", "stop.training_iteration=1000", f"local_dir={disk}")
-        given = [word for one in settings for word in ("--set", one)]
-        done = call(tmp_path, ["train", "walk.py", *given], QUIET)
-        assert done.code == 2
-        first, second = done.err.splitlines()
-        assert re.match(r"error: training stopped after iteration \d+, .+: the disk is full", first)
-        path = second.removeprefix("the last checkpoint is ")
-        (results,) = (disk / "abmarl_results").iterdir()
-        assert path == str(max(results.glob("checkpoint_*")))
-        assert not list(results.glob(".*"))
-        done = call(tmp_path, ["visualize", results, "--record-only"], QUIET)
-        assert "cannot be read" not in done.err
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+def test_a_disk_that_fills_up(tmp_path, small_disk):
+    disk = small_disk("4m")
+    write(tmp_path)
+    settings = ("checkpoint_freq=1", "stop.training_iteration=1000", f"local_dir={disk}")
+    given = [word for one in settings for word in ("--set", one)]
+    done = call(tmp_path, ["train", "walk.py", *given], QUIET)
+    assert done.code == 2
+    first, second = done.err.splitlines()
+    assert re.match(r"error: training stopped after iteration \d+, .+: the disk is full", first)
+    path = second.removeprefix("the last checkpoint is ")
+    (results,) = (disk / "abmarl_results").iterdir()
+    assert path == str(max(results.glob("checkpoint_*")))
+    assert not list(results.glob(".*"))
+    done = call(tmp_path, ["visualize", results, "--record-only"], QUIET)
+    assert "cannot be read" not in done.err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from abmarl.examples.sim import multi_agent_sim
 from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim import Agent, check_simulation
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper
-from tests.gridworld.small import fighter
+from tests.support.grid_worlds import fighter
 
 KINDS = [
     multi_agent_sim.MultiAgentSim,

@@ -12,8 +12,7 @@ import pytest
 from abmarl.managers import AllStepManager
 from abmarl.sim.conversion import RavelConversion
 from abmarl.sim.wrappers import RavelDiscreteWrapper
-from tests.external.probes import REWARDS, strike
-from tests.gridworld.small import WINDOW, act
+from tests.support.grid_worlds import REWARDS, WINDOW, act, strike
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 

@@ -12,8 +12,7 @@ from abmarl.external import GymnasiumWrapper, gym_to_abmarl
 from abmarl.managers import AllStepManager
 from abmarl.sim.compliance import check_simulation
 from abmarl.sim.wrappers import RavelDiscreteActionWrapper
-from tests.external.probes import strike
-from tests.gridworld.small import act
+from tests.support.grid_worlds import act, strike
 
 
 class Counter(gymnasium.Env):

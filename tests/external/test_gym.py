@@ -21,8 +21,7 @@ from abmarl.managers import AllStepManager, TurnBasedManager
 from abmarl.sim.agents import Agent, is_agent
 from abmarl.sim.spaces import to_gymnasium
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteWrapper, SuperAgentWrapper
-from tests.external.probes import skirmish, strike
-from tests.gridworld.small import WINDOW, act
+from tests.support.grid_worlds import WINDOW, act, skirmish, strike
 
 ATTACK, WAIT = act(attack=1), act()
 

@@ -7,13 +7,12 @@ import pytest
 
 pytest.importorskip("ray.rllib")
 
-from tests.external.ray_session import ray_session  # noqa: F401
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("mode", ["columns", "episodes"])
-def test_team_battle(ray_session, capsys, mode):  # noqa: F811
+def test_team_battle(ray_session, capsys, mode):
     path = EXAMPLES / "rllib_team_battle.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     example = importlib.util.module_from_spec(spec)

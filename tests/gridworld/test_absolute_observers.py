@@ -11,8 +11,8 @@ from abmarl.gridworld import (
     MovingAgent,
 )
 from abmarl.sim import ObservingAgent
-from tests.gridworld.replay import replay
-from tests.gridworld.small import build, fighter, wall
+from tests.support.equivalence import replay
+from tests.support.grid_worlds import build, fighter, wall
 
 OBSERVERS = [AbsoluteEncodingObserver, AbsolutePositionObserver]
 

@@ -21,8 +21,8 @@ from abmarl.gridworld import (
     SmartGridWorldSimulation,
 )
 from abmarl.gridworld.actor import ActorBase
-from tests.gridworld.replay import replay
-from tests.gridworld.small import FighterAgent, build, fighter
+from tests.support.equivalence import replay
+from tests.support.grid_worlds import FighterAgent, build, fighter
 
 # The actions of {2: Discrete(3), 3: Discrete(3)} by number.
 EXCLUSIVE = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]

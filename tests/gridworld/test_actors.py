@@ -12,7 +12,7 @@ from abmarl.gridworld import (
     PositionState,
     SmartGridWorldSimulation,
 )
-from tests.gridworld.small import act, battle, build, fighter, wall
+from tests.support.grid_worlds import act, battle, build, fighter, wall
 
 
 def test_moves():

@@ -14,7 +14,7 @@ from abmarl.gridworld import (
     TeamObserver,
     TeamState,
 )
-from tests.gridworld.small import FighterAgent, build, fighter
+from tests.support.grid_worlds import FighterAgent, build, fighter
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from abmarl.gridworld import (
     SelectiveAttackActor,
 )
 from abmarl.managers import AllStepManager
-from tests.gridworld.replay import replay
-from tests.gridworld.small import build, fighter, wall
+from tests.support.equivalence import replay
+from tests.support.grid_worlds import build, fighter, wall
 
 # Arrays are printed on several lines.
 OUTSIDE = r"(?s)agent 'a' on channel 'attack' is .*, which is not in"

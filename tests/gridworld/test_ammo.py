@@ -12,7 +12,7 @@ from abmarl.gridworld import (
     RestrictedSelectiveAttackActor,
     SelectiveAttackActor,
 )
-from tests.gridworld.small import FighterAgent, build, fighter
+from tests.support.grid_worlds import FighterAgent, build, fighter
 
 
 class ArcherAgent(FighterAgent, AmmoAgent):

@@ -6,7 +6,7 @@ import pytest
 from abmarl.gridworld import GridWorldAgent, HealthState, SmartGridWorldSimulation
 from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
-from tests.gridworld.small import act, battle, build, fighter, same, wall
+from tests.support.grid_worlds import act, battle, build, fighter, same, wall
 
 
 def refuses(sim, call, error, message):

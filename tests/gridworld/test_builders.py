@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abmarl.gridworld import Grid, GridWorldAgent, GridWorldSimulation, PositionState
-from tests.gridworld.replay import replay
-from tests.gridworld.small import SmartGridWorldSimulation as Smart
-from tests.gridworld.small import build, fighter, wall
+from tests.support.equivalence import replay
+from tests.support.grid_worlds import SmartGridWorldSimulation as Smart
+from tests.support.grid_worlds import build, fighter, wall
 
 MAP = """
 A . _ 0 W

@@ -10,7 +10,7 @@ from abmarl.gridworld.agent import GridObservingAgent, MovingAgent
 from abmarl.gridworld.done import ActiveDone, DoneBase
 from abmarl.gridworld.observer import ObserverBase
 from abmarl.gridworld.state import PositionState, StateBase
-from tests.gridworld.small import fighter
+from tests.support.grid_worlds import fighter
 
 
 class HealthObserver(ObserverBase):

@@ -3,7 +3,7 @@
 import pytest
 
 from abmarl.gridworld import ActiveDone, OneTeamRemainingDone, TargetEncodingInactiveDone
-from tests.gridworld.small import battle, build, fighter, wall
+from tests.support.grid_worlds import battle, build, fighter, wall
 
 
 def kill(sim, *names):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from abmarl.gridworld import Grid
-from tests.gridworld.small import battle, fighter, wall
+from tests.support.grid_worlds import battle, fighter, wall
 
 
 @pytest.mark.parametrize(

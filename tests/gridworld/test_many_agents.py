@@ -12,7 +12,7 @@ from abmarl.examples import shipped
 from abmarl.gridworld import actions as module
 from abmarl.gridworld.actions import ActionReader
 from abmarl.sim.agents import is_agent
-from tests.gridworld.small import act, build, fighter, wall
+from tests.support.grid_worlds import act, build, fighter, wall
 
 NAMES = [f"a{k}" for k in range(8)]
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abmarl.gridworld import MazePlacementState
-from tests.gridworld.targets import build, cells, distances, refuses_to_start
 from tests.naive.maze import neighbours
 from tests.naive.world import NaiveWorld
+from tests.support.target_worlds import build, cells, distances, refuses_to_start
 
 SETTINGS = settings(max_examples=100, derandomize=True, database=None, deadline=None)
 

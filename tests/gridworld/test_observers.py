@@ -13,7 +13,7 @@ from abmarl.gridworld import (
     TeamObserver,
 )
 from abmarl.gridworld.observer import ObserverBase
-from tests.gridworld.small import WINDOW, FighterAgent, act, battle, build, fighter, wall
+from tests.support.grid_worlds import WINDOW, FighterAgent, act, battle, build, fighter, wall
 
 
 def test_a_window():

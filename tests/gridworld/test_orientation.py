@@ -14,7 +14,7 @@ from abmarl.gridworld import (
     OrientationState,
     PositionState,
 )
-from tests.gridworld.small import FighterAgent, build, fighter, wall
+from tests.support.grid_worlds import FighterAgent, build, fighter, wall
 
 
 class SledAgent(MovingAgent, GridObservingAgent, OrientationAgent):

@@ -13,7 +13,7 @@ from abmarl.gridworld import (
 )
 from abmarl.gridworld.actor import ActorBase
 from abmarl.gridworld.agent import AttackingAgent
-from tests.gridworld.small import build, fighter
+from tests.support.grid_worlds import build, fighter
 
 
 def test_an_agent_without_a_cell_neither_moves_nor_hits():

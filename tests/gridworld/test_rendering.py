@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from tests.gridworld.small import build, fighter
+from tests.support.grid_worlds import build, fighter
 
 
 class Painter:

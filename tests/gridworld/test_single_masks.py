@@ -6,7 +6,7 @@ import pytest
 from abmarl.examples import MultiCorridor, shipped
 from abmarl.gridworld import MoveActor
 from abmarl.sim.wrappers import FlattenWrapper, RavelDiscreteActionWrapper, RavelDiscreteWrapper
-from tests.gridworld.small import act, battle, build, fighter
+from tests.support.grid_worlds import act, battle, build, fighter
 
 
 def assert_equal(one, other):

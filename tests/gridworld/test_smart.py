@@ -21,7 +21,7 @@ from abmarl.gridworld.observer import ObserverBase
 from abmarl.gridworld.state import StateBase
 from abmarl.managers import AllStepManager
 from benchmarks.object_battle import ObjectBattle
-from tests.gridworld.small import act, battle, build, fighter, same
+from tests.support.grid_worlds import act, battle, build, fighter, same
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}
 MAPPING = {1: {2}, 2: {1}}

@@ -5,7 +5,7 @@ import pytest
 
 from abmarl.gridworld import HealthState, PositionState, TeamAgent, TeamState
 from abmarl.gridworld.state.base import world_numbers
-from tests.gridworld.small import FighterAgent, build, fighter, same, wall
+from tests.support.grid_worlds import FighterAgent, build, fighter, same, wall
 
 
 def test_initial_positions_come_first():

@@ -5,7 +5,7 @@ import pytest
 
 from abmarl.gridworld import Field, MovingAgent, SmartGridWorldSimulation
 from abmarl.gridworld.seeding import world_streams
-from tests.gridworld.small import WINDOW, FighterAgent, battle, build, fighter, same, wall
+from tests.support.grid_worlds import WINDOW, FighterAgent, battle, build, fighter, same, wall
 
 
 class CourierAgent(FighterAgent):

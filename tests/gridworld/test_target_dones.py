@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from abmarl.gridworld import TargetAgentInactiveDone, TargetAgentOverlapDone
-from tests.gridworld.small import act, build, fighter, wall
+from tests.support.grid_worlds import act, build, fighter, wall
 
 
 def race(kind, mapping=None):

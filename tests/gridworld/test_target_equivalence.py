@@ -19,8 +19,8 @@ from abmarl.gridworld import (
     TargetAgentOverlapDone,
     TargetBarriersFreePlacementState,
 )
-from tests.gridworld.replay import replay
-from tests.gridworld.small import FighterAgent, same
+from tests.support.equivalence import replay
+from tests.support.grid_worlds import FighterAgent, same
 
 
 class RunnerAgent(FighterAgent, OrientationAgent, AmmoAgent):

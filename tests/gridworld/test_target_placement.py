@@ -11,7 +11,7 @@ from abmarl.gridworld import (
     SmartGridWorldSimulation,
     TargetBarriersFreePlacementState,
 )
-from tests.gridworld.targets import BARRIER, FREE, TARGET, build, cells, refuses_to_start
+from tests.support.target_worlds import BARRIER, FREE, TARGET, build, cells, refuses_to_start
 
 BOTH = pytest.mark.parametrize("kind", [TargetBarriersFreePlacementState, MazePlacementState])
 

@@ -13,12 +13,12 @@ import pytest
 from abmarl.examples import foraging, predator_prey_resources, team_battle
 from abmarl.gridworld import OneTeamRemainingDone
 from abmarl.gridworld.vector.simulation import bytes_per_world
-from tests.gridworld.replay import random_actions
-from tests.gridworld.small import WINDOW, battle, build, fighter, same, wall
 from tests.naive import action_masks
 from tests.naive.random_stream import streams
 from tests.naive.team_battle import sample_actions
 from tests.naive.world import NaiveAgent, NaiveWorld
+from tests.support.equivalence import random_actions
+from tests.support.grid_worlds import WINDOW, battle, build, fighter, same, wall
 
 
 def still(vec):

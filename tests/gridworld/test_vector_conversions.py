@@ -16,7 +16,7 @@ from abmarl.sim.wrappers import (
     RavelDiscreteActionWrapper,
     RavelDiscreteWrapper,
 )
-from tests.gridworld.small import WINDOW, battle, build, fighter
+from tests.support.grid_worlds import WINDOW, battle, build, fighter
 
 WORLDS = 6
 

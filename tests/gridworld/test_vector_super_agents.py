@@ -12,7 +12,7 @@ from abmarl.gridworld import ActiveDone, MoveActor, OneTeamRemainingDone
 from abmarl.gridworld.done import DoneBase
 from abmarl.managers import AllStepManager
 from abmarl.sim.wrappers import FlattenWrapper, SuperAgentWrapper
-from tests.gridworld.small import WINDOW, battle, build, fighter, same
+from tests.support.grid_worlds import WINDOW, battle, build, fighter, same
 
 TEAMS = {"reds": ["red0", "red1"], "blues": ["blue1", "blue0"]}
 PAIR = {"pair": ["red1", "blue0"]}

@@ -17,7 +17,7 @@ from abmarl.render.play import GameStatus, Keyboard, PlayShow
 from abmarl.render.viewer import controls
 from abmarl.rollout.game import Game
 from tests.render.test_viewer import click, mouse
-from tests.rollout.small_battle import one_world
+from tests.support.grid_worlds import one_world
 
 NAMES = {
     "left": pygame.K_LEFT, "right": pygame.K_RIGHT, "up": pygame.K_UP, "down": pygame.K_DOWN,

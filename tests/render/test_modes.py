@@ -20,7 +20,7 @@ from abmarl.render import NoScreenError, Picture, Scene, frame, show
 from abmarl.render.drawing.ansi import ansi_text
 from abmarl.render.modes import RENDER_MODES
 from abmarl.sim.wrappers import FlattenWrapper
-from tests.gridworld.small import battle, build, fighter, wall
+from tests.support.grid_worlds import battle, build, fighter, wall
 
 ROOT = Path(__file__).resolve().parents[2]
 

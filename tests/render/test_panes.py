@@ -22,7 +22,7 @@ from abmarl.render.scenes.appearance import Look
 from abmarl.render.scenes.describe import describe_value
 from abmarl.render.viewer.panel import PANEL_WIDTH, draw_observed
 from abmarl.render.viewer.shows import Observed, Pane
-from tests.gridworld.small import FighterAgent, build, fighter, wall
+from tests.support.grid_worlds import FighterAgent, build, fighter, wall
 
 
 class Archer(FighterAgent, AmmoAgent):

@@ -12,8 +12,8 @@ from abmarl.examples.sim.multi_corridor import MultiCorridor
 from abmarl.managers import AllStepManager
 from abmarl.render import Recorder
 from abmarl.render.drawing.agents import FLASH
-from tests.gridworld.small import act, battle
 from tests.render.test_frames import details, only
+from tests.support.grid_worlds import act, battle
 
 SUFFIXES = [".mp4", ".gif", ".png"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from abmarl.gridworld import AbsoluteEncodingObserver, StackedPositionCenteredEncodingObserver
 from abmarl.render.scenes.sight import sight_of, window_of
-from tests.gridworld.small import WINDOW, build, fighter, wall
+from tests.support.grid_worlds import WINDOW, build, fighter, wall
 
 
 def world(**parameters):

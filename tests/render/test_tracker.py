@@ -24,7 +24,7 @@ from abmarl.managers import AllStepManager
 from abmarl.render import Scene, SimulationShow, Tracker
 from abmarl.render.scenes.describe import describe_action
 from benchmarks.object_battle import ObjectBattle
-from tests.gridworld.small import FighterAgent, act, battle, build, fighter
+from tests.support.grid_worlds import FighterAgent, act, battle, build, fighter
 
 HIT = {"red0": act(1), "red1": act(1), "blue0": act(0), "blue1": act(0)}
 

@@ -16,7 +16,7 @@ from abmarl.render.drawing.surface import pygame
 from abmarl.render.viewer.canvas import Widget
 from abmarl.render.viewer.controls import InputHandler
 from abmarl.render.viewer.panel import PANEL_WIDTH
-from tests.gridworld.small import act, battle, build, fighter, wall
+from tests.support.grid_worlds import act, battle, build, fighter, wall
 
 
 @pytest.fixture

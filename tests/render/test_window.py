@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from abmarl.render.viewer.panel import PANEL_WIDTH
-from tests.render.screen import virtual_screen
 from tests.render.test_frames import details
+from tests.support.virtual_screen import virtual_screen
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="Xvfb is a screen of Linux"

@@ -1,5 +1,6 @@
 import pytest
-from fake_vec import FakeSim
+
+from tests.support.fake_vector import FakeSim
 
 
 @pytest.fixture

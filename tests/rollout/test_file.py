@@ -2,16 +2,14 @@ import errno
 import json
 import os
 import re
-import shutil
-import subprocess
 import zipfile
 
 import numpy as np
 import pytest
-from fake_vec import WINDOW, FakeSim
 
 from abmarl import archive, resources
 from abmarl.rollout import collect, load, save
+from tests.support.fake_vector import WINDOW, FakeSim
 
 
 @pytest.fixture
@@ -282,23 +280,15 @@ def test_when_it_goes_wrong_the_earlier_file_stays(
     assert os.listdir(path.parent) == ["run.npz"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="needs a small disk")
-def test_a_full_disk(vec, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("may not mount")
-    try:
-        save(collect(vec, num_steps=2, progress=False), disk / "run.npz")
-        before = (disk / "run.npz").read_bytes()
-        with pytest.raises(OSError, match="no room left on the disk for") as caught:
-            save(collect(vec, num_steps=2000, progress=False), disk / "run.npz")
-        assert caught.value.errno == errno.ENOSPC
-        assert (disk / "run.npz").read_bytes() == before
-        assert os.listdir(disk) == ["run.npz"]
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+def test_a_full_disk(vec, tmp_path, small_disk):
+    disk = small_disk("64k")
+    save(collect(vec, num_steps=2, progress=False), disk / "run.npz")
+    before = (disk / "run.npz").read_bytes()
+    with pytest.raises(OSError, match="no room left on the disk for") as caught:
+        save(collect(vec, num_steps=2000, progress=False), disk / "run.npz")
+    assert caught.value.errno == errno.ENOSPC
+    assert (disk / "run.npz").read_bytes() == before
+    assert os.listdir(disk) == ["run.npz"]
 
 
 def test_progress(rollout, vec, tmp_path, capsys):

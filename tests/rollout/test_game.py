@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from small_battle import one_world, small_battle
 
 from abmarl.examples import shipped
 from abmarl.rollout import load, save
 from abmarl.rollout.game import Game
 from abmarl.rollout.pilot import Order
 from abmarl.rollout.replay import Replay
+from tests.support.grid_worlds import one_world, small_battle
 
 
 def test_people_and_policies_act():

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_vec import TRAITS, FakeGroup
 from gymnasium.spaces import Box, Dict, Discrete
 
 from abmarl.rollout import HeuristicPolicy, SampledActions, collect
+from tests.support.fake_vector import TRAITS, FakeGroup
 
 WINDOW = "position_centered_encoding"
 ME, TARGET, DANGER, OTHER = 1, 2, 3, 4

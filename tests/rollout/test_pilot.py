@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from small_battle import one_world
 
 from abmarl.gridworld.actor import (
     ActorBase,
@@ -18,6 +17,7 @@ from abmarl.gridworld.actor import (
 )
 from abmarl.gridworld.wrapper import ExclusiveChannelActionWrapper, RavelActionWrapper
 from abmarl.rollout.pilot import WAIT, Order, Pilot
+from tests.support.grid_worlds import one_world
 
 WAYS = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1)]
 NUMBERS = {(0, 0): 0, (0, -1): 1, (1, 0): 2, (0, 1): 3, (-1, 0): 4}

@@ -11,7 +11,7 @@ from abmarl.gridworld import MoveActor, SmartGridWorldSimulation
 from abmarl.managers import AllStepManager
 from abmarl.sim import ActingAgent, Agent, AgentBasedSimulation, PrincipleAgent, check_simulation
 from abmarl.sim.compliance import difference, why_outside
-from tests.gridworld.small import battle, build, fighter
+from tests.support.grid_worlds import battle, build, fighter
 
 
 class Corridor(AgentBasedSimulation):

@@ -2,7 +2,7 @@ import pytest
 from gymnasium.spaces import Discrete
 
 from abmarl.policies.policy import EpsilonSoftPolicy, Policy
-from tests.trainers.probes import Chain
+from tests.support.chain_mdp import Chain
 
 
 class Script(Policy):

@@ -1,1 +1,0 @@
-"""Tests of the grid world: components, single and vectorised simulations."""
