@@ -12,7 +12,6 @@ from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.done import AnyDone
 from abmarl.gridworld.registry import class_of, find_component, layers_of, make_component
-from abmarl.gridworld.reports import Reports
 from abmarl.gridworld.rewards import RewardRules, RewardsById
 from abmarl.kernels.program import Program
 
@@ -91,8 +90,11 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._masks = AgentMasks(self._arrays, self.actors)
         getters = ("get_obs", "get_reward", "get_done", "get_info")
         own = all(getattr(type(self), g) is getattr(SmartGridWorldSimulation, g) for g in getters)
-        self._reports = Reports(self) if own else None
-        self._done_version = self._obs_version = -1
+        self._own_getters = own
+        self._one_by_one = [one for one in self.observers if one.works_on == "agents"]
+        # By the agents who were asked for, and not more than some.
+        self._selections = {}
+        self._done_version = -1
         self._placed = False
         self._started = np.zeros(self.store.num_worlds, np.int64)
         self._start = self._program = self._played = None
@@ -132,25 +134,15 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         The arrays are the caller's own: they never change, and what is written into them does not
         show in what is asked for later.
         """
-        store = self._arrays
-        slot = store.index[agent_id]
-        if self._obs_version != store.version:
-            self._obs_rows = [
-                (one.key, one.waiting(), one.row)
-                for one in self.observers
-                if one.works_on != "agents"
-            ]
-            self._one_by_one = [one for one in self.observers if one.works_on == "agents"]
-            self._obs_version = store.version
+        slot = self._arrays.index[agent_id]
         obs = {}
-        for key, rows, row_of in self._obs_rows:
-            row = rows.pop(slot, None)
-            if row is None:
-                row = row_of(slot)
+        for observer in self.observers:
+            if observer.works_on == "agents":
+                obs.update(observer.get_obs(self.agents[agent_id], **kwargs))
+                continue
+            row = observer.row(slot)
             if row is not None:
-                obs[key] = row
-        for observer in self._one_by_one:
-            obs.update(observer.get_obs(self.agents[agent_id], **kwargs))
+                obs[observer.key] = row
         return obs
 
     def get_reward(self, agent_id, **kwargs) -> float:
@@ -167,7 +159,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def get_all_done(self, **kwargs) -> bool:
         """Whether the simulation is done."""
-        self.find_done()
+        if self._done_version != self._arrays.version:
+            self.find_done()
         return self.any_done.worlds_done.item(0)
 
     def action_masks(self) -> dict:
@@ -195,9 +188,47 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def get_outputs(self, agent_ids) -> tuple:
         """Observations, rewards, dones and infos of several agents by id, made in one go."""
-        if self._reports is None:
+        if not self._own_getters:
             return super().get_outputs(agent_ids)
-        return self._reports.make(tuple(agent_ids))
+        ids = tuple(agent_ids)
+        slots, selected = self._selections.get(ids) or self._select(ids)
+        obs = None
+        for observer, those, *where in selected:
+            key, rows = observer.key, observer.read(*where)
+            if obs is None and len(those) == len(ids):
+                obs = {agent_id: {key: row} for agent_id, row in zip(those, rows)}  # noqa: B905
+                continue
+            obs = {agent_id: {} for agent_id in ids} if obs is None else obs
+            for agent_id, row in zip(those, rows):  # noqa: B905 - strict= costs time here
+                obs[agent_id][key] = row
+        obs = {agent_id: {} for agent_id in ids} if obs is None else obs
+        for observer in self._one_by_one:
+            for agent_id in ids:
+                obs[agent_id].update(observer.get_obs(self.agents[agent_id]))
+        row = self._arrays.rewards[0]
+        rewards = row.take(slots).tolist()
+        row[slots] = 0.0
+        dones = self.find_done().take(slots).tolist()
+        return (
+            obs,
+            dict(zip(ids, rewards)),  # noqa: B905
+            dict(zip(ids, dones)),  # noqa: B905
+            {agent_id: {} for agent_id in ids},
+        )
+
+    def _select(self, ids):
+        """Find out who these agents are and where their observations lie."""
+        slots = np.array([self._arrays.index[agent_id] for agent_id in ids], np.int64)
+        selected = [
+            (one, ids if len(there) == len(ids) else [ids[k] for k in there], *where)
+            for one in self.observers
+            if one.works_on != "agents"
+            for there, *where in one.select(slots)
+        ]
+        if len(self._selections) * len(ids) > 1000:
+            self._selections.clear()
+        self._selections[ids] = slots, selected
+        return slots, selected
 
     # --- all worlds at once, as arrays ---
 
@@ -266,7 +297,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         if self._played is not actions or self._program is None:
             self._program, self._played = Program(self.play_steps(actions)), actions
         self._program()
-        self.store.touch()
+        self._arrays.touch()
 
     def _check_rewards(self):
         store = self.store

@@ -61,15 +61,6 @@ class _Index(dict):
     def __missing__(self, agent_id):
         raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
 
-    _asked = None
-
-    def numbers(self, ids: tuple) -> np.ndarray:
-        """int64, the numbers of several agents; those asked for last are remembered."""
-        if ids != self._asked:
-            self._numbers = np.array(list(map(self.__getitem__, ids)), np.int64)
-            self._asked = ids
-        return self._numbers
-
 
 class Store:
     """The arrays of B worlds of N agents.

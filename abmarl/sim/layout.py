@@ -22,7 +22,7 @@ class Leaf:
     Attributes:
         space: ``Discrete``, ``MultiDiscrete``, ``MultiBinary`` or ``Box``.
         path: Keys and numbers that lead from the point to the leaf's value.
-        start, stop: Its entries in the row of the point.
+        start, stop, width: Its entries in the row of the point, and how many.
         shape: Shape of the value, () for a number.
         low, high: Flat bounds, both inclusive: int64, or float64 for a ``Box`` of floats.
         bounded: Whether all bounds were given; those of an integer ``Box`` may only be its dtype's.
@@ -32,14 +32,10 @@ class Leaf:
     def __init__(self, space: Space, path: tuple[Any, ...], start: int, name: str) -> None:
         self.space, self.path, self.start = space, path, start
         self.low, self.high, self.bounded = _bounds(space, name)
-        self.stop = start + self.low.size
+        self.width = self.low.size
+        self.stop = start + self.width
         self.shape: tuple[int, ...] = space.shape or ()
         self.integer = self.low.dtype.kind == "i"
-
-    @property
-    def width(self) -> int:
-        """How many entries there are."""
-        return self.stop - self.start
 
     @property
     def where(self) -> str:

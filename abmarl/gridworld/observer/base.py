@@ -37,7 +37,7 @@ class ObserverBase(ChannelComponent):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self._flat = None
-        self._rows = None
+        self._waiting = self._everyone = None
         self._seen_version = -1
         self._program = None
         self.grid.observers[self.key] = self
@@ -112,8 +112,8 @@ class ObserverBase(ChannelComponent):
             return self.calls(worlds, flat, rows_of, final)
         return [on_listed(self.write, worlds, flat, rows_of, final)]
 
-    def get_obs(self, agent, **kwargs) -> dict:
-        """``{key: observation}`` of one agent of a single world, or {} without this channel.
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict:
+        """Return ``{key: observation}`` of one agent of a single world, {} without this channel.
 
         The observations of all agents are made in one go when one is asked for after a change.
         Every call gives an array of its own.
@@ -121,60 +121,61 @@ class ObserverBase(ChannelComponent):
         row = self.row(agent._slot)
         return {} if row is None else {self.key: row}
 
-    def row(self, slot):
-        """One agent's observation, with the dtype of the space; None without this channel."""
-        form = self.form(slot)
-        if form is None:
-            return None
-        row = self.waiting().pop(slot, None)
-        if row is None:
-            at = self.layout.rows_of[slot, 0]
-            entries = self._flat[at : at + form.width].astype(self._single_dtype)
-            row = form.point(self._flat, at) if form.nested else entries.reshape(form.shape)[()]
+    def row(self, slot: int) -> Any:
+        """Return one agent's observation in memory of its own; None without this channel."""
+        self._update()
+        if self._waiting is None:
+            self._waiting = {}
+            if self._everyone is None:
+                slots = self.layout.slots
+                self._everyone = [
+                    (slots[there].tolist(), *where) for there, *where in self.select(slots)
+                ]
+            for slots, *where in self._everyone:
+                self._waiting.update(zip(slots, self.read(*where), strict=True))
+        row = self._waiting.pop(slot, None)
+        if row is None:  # asked for the second time, or without this channel
+            for _, *where in self.select(np.array([slot])):
+                row = self.read(*where)[0]
         return row
 
-    def waiting(self) -> dict:
-        """The observations by agent number that nobody has got yet; take them out of the dict."""
-        self._update()
-        if self._rows is None:
-            self._rows = self._split(self._flat)
-        return self._rows
+    def select(self, slots: np.ndarray) -> list[tuple]:
+        """Find out where the observations of some agents lie.
 
-    def batch(self, block, rows=None) -> np.ndarray:
-        """Observations of agents of one shape, [n, *shape], in fresh memory.
-
-        Args:
-            block: The name of the block in which they lie, see ``Layout``.
-            rows: int, their places among the agents of the block; None: all.
+        Returns:
+            Tuples ``there, block, places``: those of ``slots[there]`` are ``read(block, places)``.
+            Agents without this channel are left out.
         """
+        nested = np.array([*(form.nested for form in self.forms), False])[self.form_of[slots]]
+        there = np.flatnonzero(nested)
+        found: list[tuple] = [(there, None, slots[there].tolist())] if len(there) else []
+        at = self.layout.rows_of[slots, 0]
+        for block, (start, stop, shape) in self.layout.blocks.items():
+            there = np.flatnonzero((at >= start) & (at < stop) & ~nested)
+            if len(there):
+                places = (at[there] - start) // int(np.prod(shape[2:], dtype=np.int64))
+                everyone = np.array_equal(places, np.arange(shape[1]))
+                found.append((there, block, None if everyone else places))
+        return found
+
+    def read(self, block: Any, places: Any) -> Any:
+        """Return the present observations that ``select`` has found, in fresh memory."""
         self._update()
-        start, stop, shape = self.layout.blocks[block]
+        if block is None:
+            starts = self.layout.rows_of[places, 0].tolist()
+            points = zip(places, starts, strict=True)
+            return [self.forms[self.form_of[slot]].point(self.flat, at) for slot, at in points]
+        start, stop, shape = self._blocks[block]
         part = self._flat[start:stop].reshape(shape[1:])
-        return (part if rows is None else part.take(rows, 0)).astype(self._single_dtype)
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether there are agents whose observations are dicts of parts."""
-        return any(form.nested for form in self.forms)
-
-    def _update(self):
-        if not self.is_current:
-            if self._program is None:
-                place = self.flat, self.layout.rows_of
-                self._program = Program(self.steps(np.zeros(1, np.int64), *place, False))
-            self._program()
-            self._keep()
+        return (part if places is None else part.take(places, 0)).astype(self._single_dtype)
 
     @property
     def flat(self) -> np.ndarray:
         """The observations of the single world as they were made last, see ``Layout``."""
         if self._flat is None:
+            self._blocks = self.layout.blocks
             self._flat = np.zeros(max(1, self.layout.size), self.dtype)
             self._single_dtype = int if self.dtype.kind == "i" else self.dtype
-            self._block_slots = {
-                start: slots.tolist() for start, slots in self.layout.members.items()
-            }
-            self._nested = [slot for slot in self.layout.slots.tolist() if self.form(slot).nested]
         return self._flat
 
     @property
@@ -182,30 +183,28 @@ class ObserverBase(ChannelComponent):
         """Whether they are of the present state."""
         return self._seen_version == self.store.version
 
-    def go_back(self, flat):
-        """Shows again what was shown of a state that has just been loaded.
+    def go_back(self, flat: np.ndarray | None) -> None:
+        """Restore what was observed of a state that has just been loaded.
 
         Args:
-            flat: A copy of ``flat``; None when nothing was shown of that state.
+            flat: A copy of ``flat``; None when nothing was observed of that state.
         """
         if flat is not None:
             self.flat[:] = flat
             self._keep()
 
-    def _keep(self):
-        self._rows = None
-        self._seen_version = self.store.version
+    def _update(self):
+        if self._seen_version == self.store.version:
+            return
+        if self._program is None:
+            place = self.flat, self.layout.rows_of
+            self._program = Program(self.steps(np.zeros(1, np.int64), *place, False))
+        self._program()
+        self._keep()
 
-    def _split(self, flat):
-        """One array per agent, in fresh memory that nobody writes to any more."""
-        whole = flat.astype(self._single_dtype)
-        rows = {}
-        for start, stop, shape in self.layout.blocks.values():
-            slots = self._block_slots[start]
-            rows.update(zip(slots, whole[start:stop].reshape(shape[1:]), strict=True))
-        for slot in self._nested:
-            rows[slot] = self.form(slot).point(flat, self.layout.rows_of[slot, 0])
-        return rows
+    def _keep(self):
+        self._waiting = None
+        self._seen_version = self.store.version
 
 
 class RememberingObserver(ObserverBase):
