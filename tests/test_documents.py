@@ -61,9 +61,24 @@ def test_readme_links():
 
 def test_architecture_names_files_that_exist():
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    for name in re.findall(r"`((?:kernels|gridworld|abmarl|tests)/[\w/]+(?:\.py)?)`", text):
-        places = [ROOT / name, ROOT / "abmarl" / name]
-        assert any(place.exists() for place in places), name
+    there = {path.as_posix() for folder in ("abmarl", "docs", "kernels", "tests") for path in
+             (ROOT / folder).rglob("*")}  # fmt: skip
+    names = re.findall(r"`([a-z_]+/[\w/]*(?:\.py)?|\w+\.py|examples/)`", text)
+    for name in names:
+        ends = f"/{name.rstrip('/')}", f"/{name}.py"
+        assert any(path.endswith(ends) for path in there), name
+
+
+def test_architecture_says_where_rules_are():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = text.split("| rule | kernels | gridworld |")[1].split("\n\n")[0].splitlines()[2:]
+    assert len(rows) > 10
+    for row in rows:
+        _, _, kernels, components, _ = row.split("|")
+        for folder, cell in (("kernels", kernels), ("gridworld", components)):
+            for name in re.findall("`(.*?)`", cell):
+                place = ROOT / "abmarl" / folder / name
+                assert place.is_dir() or place.with_suffix(".py").exists(), (row, name)
 
 
 @pytest.mark.parametrize("name", ["declared", "array_style"])
