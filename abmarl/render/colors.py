@@ -43,32 +43,17 @@ _CSS = """
     yellowgreen#9acd32
 """
 
-_NAMED = {name: f"#{value}" for name, value in (word.split("#") for word in _CSS.split())}
-_TABLEAU = {
-    "tab:blue": "#1f77b4",
-    "tab:orange": "#ff7f0e",
-    "tab:green": "#2ca02c",
-    "tab:red": "#d62728",
-    "tab:purple": "#9467bd",
-    "tab:brown": "#8c564b",
-    "tab:pink": "#e377c2",
-    "tab:gray": "#7f7f7f",
-    "tab:olive": "#bcbd22",
-    "tab:cyan": "#17becf",
-}
+_TABLEAU = """
+    tab:blue#1f77b4 tab:orange#ff7f0e tab:green#2ca02c tab:red#d62728 tab:purple#9467bd
+    tab:brown#8c564b tab:pink#e377c2 tab:gray#7f7f7f tab:olive#bcbd22 tab:cyan#17becf
+"""
 # matplotlib's letters are not the CSS colours of the same first letter: green is half as bright.
-_LETTERS = {
-    "b": "#0000ff",
-    "g": "#008000",
-    "r": "#ff0000",
-    "c": "#00bfbf",
-    "m": "#bf00bf",
-    "y": "#bfbf00",
-    "k": "#000000",
-    "w": "#ffffff",
+_LETTERS = "b#0000ff g#008000 r#ff0000 c#00bfbf m#bf00bf y#bfbf00 k#000000 w#ffffff"
+_TABLE = {
+    name: f"#{value}"
+    for name, value in (one.split("#") for one in f"{_CSS} {_TABLEAU} {_LETTERS}".split())
 }
-_TABLE = _NAMED | _TABLEAU | _LETTERS
-_CYCLE = tuple(_TABLEAU.values())
+_CYCLE = tuple(value for name, value in _TABLE.items() if name.startswith("tab:"))
 # Distinct also for colour-blind people (Okabe and Ito, 2008), without their black.
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 _ALLOWED = (

@@ -101,7 +101,7 @@ class FrameWriter:
         if self._suffix in _ENCODINGS:
             program = load("imageio_ffmpeg").get_ffmpeg_exe()
             self._file = PartialFile(self.path)
-            self._encoder = _Encoder(program, self._file, self._suffix, fps)
+            self._encoder: _Encoder | None = _Encoder(program, self._file, self._suffix, fps)
         else:
             load("PIL.Image")
             self._file = PartialFile(self.path)
@@ -257,8 +257,8 @@ class _Encoder:
 
     def __init__(self, program: str, file: PartialFile, suffix: str, fps: float) -> None:
         self._program, self._file, self._suffix, self._fps = program, file, suffix, fps
-        self._process: subprocess.Popen | None = None
-        self._log = None
+        self._process: Any = None
+        self._log: Any = None
         self._rest = memoryview(b"")  # of a frame that an interrupt has cut
         self._failed = False
         self.is_playable = False
@@ -267,7 +267,7 @@ class _Encoder:
         """Encode one more frame, uint8 [h, w, 3], C-contiguous."""
         if self._process is None:
             self._start(*frame.shape[:2])
-        self._rest = memoryview(frame).cast("B")
+        self._rest = frame.data.cast("B")
         self._write_rest()
 
     def close(self) -> None:
@@ -351,7 +351,7 @@ class _Encoder:
             finished.unlink(missing_ok=True)
 
     def _run(self, *arguments: str) -> bool:
-        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        quiet: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         return subprocess.run(self._command(*arguments), **quiet, **_APART).returncode == 0
 
     def _command(self, *arguments: str) -> list[str]:
@@ -359,11 +359,10 @@ class _Encoder:
 
 
 # Ctrl-C in the terminal must not reach the encoder.
-_APART: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if os.name == "nt"
-    else {"start_new_session": True}
-)
+_APART: dict[str, Any] = {
+    "start_new_session": True,  # which Windows ignores
+    "creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+}
 
 _open_writers: weakref.WeakSet[FrameWriter] = weakref.WeakSet()
 

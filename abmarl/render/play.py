@@ -7,9 +7,9 @@ clicks, `GameStatus` is the line under the map.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from abmarl.extras import load
 from abmarl.render.colors import RGB
 from abmarl.render.drawing.agents import PERSON_COLORS, Highlight
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.text import (
     FAINT_INK,
     INK,
@@ -23,8 +23,6 @@ from abmarl.render.viewer.controls import InputHandler
 from abmarl.render.viewer.shows import SimulationShow
 from abmarl.rollout.game import Game
 from abmarl.rollout.pilot import Order
-
-pygame = load("pygame")
 
 _ARROWS = {"left": (0, -1), "down": (1, 0), "right": (0, 1), "up": (-1, 0)}
 _LETTERS = {"a": (0, -1), "s": (1, 0), "d": (0, 1), "w": (-1, 0)}
@@ -64,12 +62,12 @@ class PlayShow(SimulationShow):
         self._orders: dict[str, Order] = {}
 
     @property
-    def can_reset(self) -> bool:
+    def can_reset(self) -> bool:  # type: ignore[override]
         """Whether the game is over, so that another one can be started."""
         return self.game.over
 
     @property
-    def waits(self) -> bool:
+    def waits(self) -> bool:  # type: ignore[override]
         """Whether it is up to people to go on."""
         if self.game.over or not self.started:
             return True
@@ -336,7 +334,6 @@ class GameStatus(Widget):
         self.show = show
 
     def draw(self, surface: pygame.Surface) -> None:
-        """Draw it over the whole of a surface."""
         surface.fill(_GROUND)
         middle, right = self.height // 2, surface.get_width() - _PAD
         call, color, note, scores = self._fitted(right - _PAD)

@@ -18,26 +18,17 @@ from abmarl.rollout.columns import Rollout
 from abmarl.rollout.whereabouts import Whereabouts
 
 INK, LINE, PAPER = "#34343a", "#c4c1b9", "#faf9f6"
-
 _TITLE_LETTERS = 50  # of a line of a matrix's title
-
 # Of a matrix: the colours of its lowest, middle and highest number.
 _LOW, _MIDDLE, _HIGH = (0.80, 0.36, 0.30), (0.99, 0.97, 0.92), (0.22, 0.55, 0.52)
-
 _LINE_STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 2, 1, 2)))
 
 
 def plot_alive(
-    path: str | os.PathLike,
-    alive: Mapping[str, np.ndarray],
-    colors: Mapping[str, object] | None = None,
-    *,
-    title: str = "",
-    xlabel: str = "step",
-    ylabel: str = "agents alive",
-    size: tuple[float, float] = (7.2, 4.2),
-    dpi: int = 150,
-) -> None:
+    path: str | os.PathLike, alive: Mapping[str, np.ndarray],
+    colors: Mapping[str, object] | None = None, *, title: str = "", xlabel: str = "step",
+    ylabel: str = "agents alive", size: tuple[float, float] = (7.2, 4.2), dpi: int = 150,
+) -> None:  # fmt: skip
     """Draw how many agents of each team are alive over time.
 
     Args:
@@ -79,27 +70,21 @@ def plot_alive(
             frameon=False, labelcolor=INK, ncols=min(len(curves), 5), loc="outside lower center"
         )
 
-    write_figure(path, draw, size, dpi)
+    _write_figure(path, draw, size, dpi)
 
 
 def plot_matrix(
-    path: str | os.PathLike,
-    values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    title: str = "",
-    xlabel: str = "",
-    ylabel: str = "",
-    limits: tuple[float, float] | None = None,
-    dpi: int = 150,
-) -> None:
+    path: str | os.PathLike, values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *,
+    title: str = "", xlabel: str = "", ylabel: str = "",
+    limits: tuple[float, float] | None = None, dpi: int = 150,
+) -> None:  # fmt: skip
     """Draw a matrix as coloured cells with their numbers.
 
     Args:
         path: where the PNG goes; its folder must exist. An earlier file is replaced at the end.
         values: float [rows, columns]; nan leaves a cell empty.
-        rows, columns: what the rows and columns are called.
+        rows: what the rows are called.
+        columns: what the columns are called.
         title: above the picture.
         xlabel: below it.
         ylabel: beside it.
@@ -146,7 +131,7 @@ def plot_matrix(
     left = 0.9 + 0.07 * max(map(len, rows))
     width = max(1.3 + 1.3 * len(columns), 0.2 + 0.12 * max(map(len, lines), default=0))
     size = (left + width, 1.7 + 0.7 * len(rows) + 0.2 * max(len(lines) - 1, 0))
-    write_figure(path, draw, size, dpi)
+    _write_figure(path, draw, size, dpi)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
@@ -218,7 +203,7 @@ def plot_runs(path: str | os.PathLike, runs: Sequence[Run], dpi: int = 130) -> N
         for panel, (run, what, counts) in zip(panels[1:], maps, strict=True):
             _draw_maps(panel, run, what, counts, groups, len(runs) > 1)
 
-    write_figure(path, draw, (12.0, height), dpi, (".png", ".svg"))
+    _write_figure(path, draw, (12.0, height), dpi, (".png", ".svg"))
 
 
 def acting_over_time(rollout: Rollout) -> dict[str, np.ndarray]:
@@ -240,27 +225,11 @@ def acting_over_time(rollout: Rollout) -> dict[str, np.ndarray]:
     }
 
 
-def write_figure(
-    path: str | os.PathLike,
-    draw: Callable[[Any], None],
-    size: tuple[float, float],
-    dpi: int,
+def _write_figure(
+    path: str | os.PathLike, draw: Callable[[Any], None], size: tuple[float, float], dpi: int,
     suffixes: tuple[str, ...] = (".png",),
-) -> None:
-    """Draw a figure and write it; an earlier file is replaced at the end.
-
-    Args:
-        path: where the picture goes; its folder must exist.
-        draw: draws on the matplotlib figure it is given.
-        size: width and height in inches.
-        dpi: pixels per inch.
-        suffixes: the suffixes that `path` may have.
-
-    Raises:
-        ValueError: another suffix.
-        OSError: the file cannot be written.
-        ImportError: matplotlib is missing.
-    """
+) -> None:  # fmt: skip
+    """Write the figure that `draw` draws; an earlier file is replaced at the end."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in suffixes:
         raise ValueError(
@@ -416,7 +385,7 @@ def _unit_rgb(color: Any) -> tuple[float, ...]:
 
 def _map_height(run: Run, across: int) -> float:
     """Return the inches of a row of maps, so that cells are about square."""
-    grid = next(iter(run.where.been.values()))
+    grid = next(iter(run.where.been.values()))  # type: ignore[union-attr]
     width = 12.0 / across * 0.78
     return min(max(width * grid.shape[0] / grid.shape[1], 1.4), 4.2) + 0.75
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from abmarl.extras import load
 from abmarl.render.colors import RGB
 from abmarl.render.drawing.geometry import MapGeometry
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.sprites import (
     agent_sprite,
     burst,
@@ -22,8 +22,6 @@ from abmarl.render.drawing.sprites import (
 )
 from abmarl.render.drawing.text import text_image
 from abmarl.render.scenes.scene import Scene
-
-pygame = load("pygame")
 
 FLASH = (236, 86, 24)
 _MISS = (96, 92, 104)

@@ -6,14 +6,12 @@ on the screen. It is either an area (a polygon) or a set of strokes.
 
 import functools
 import math
+from collections.abc import Iterable
 
-from abmarl.extras import load
 from abmarl.render.colors import PALETTE, RGB, rgb
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.text import INK, text_image
 from abmarl.render.scenes.appearance import Look, check_shape, marker_text
-
-pygame = load("pygame")
-
 
 Point = tuple[float, float]
 
@@ -105,13 +103,14 @@ def marker(
     side = math.ceil(1.25 * diameter + 2 * edge) + 1
     side += side % 2 != odd
     if outline is None:
-        outline = _OUTLINE if solid else tuple(int(0.62 * channel) for channel in color)
+        red, green, blue = (int(0.62 * channel) for channel in color)
+        outline = _OUTLINE if solid else (red, green, blue)
     large = pygame.Surface((side * _SUPERSAMPLING,) * 2, pygame.SRCALPHA, 32)
     # Transparent pixels carry the outline's colour: scaling down mixes channels one by one.
     large.fill((*outline, 0))
     scale, middle = diameter / 2 * _SUPERSAMPLING, (side * _SUPERSAMPLING - 1) / 2
 
-    def pixels(points: list[Point]) -> list[Point]:
+    def pixels(points: Iterable[Point]) -> list[Point]:
         return [(middle + scale * x, middle + scale * y) for x, y in points]
 
     width = edge * _SUPERSAMPLING

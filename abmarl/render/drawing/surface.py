@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from abmarl.extras import load
 from abmarl.render.drawing.agents import (
     Highlight,
     cell_middles,
@@ -20,6 +19,7 @@ from abmarl.render.drawing.geometry import (
     fit_geometry,
     picture_size,
 )
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.sprites import marker
 from abmarl.render.drawing.text import (
     FAINT_INK,
@@ -31,8 +31,6 @@ from abmarl.render.drawing.text import (
 )
 from abmarl.render.scenes.scene import Scene, TeamCount
 from abmarl.render.scenes.sight import Sight
-
-pygame = load("pygame")
 
 BACKGROUND = (250, 249, 246)
 _GRID_LINE = (228, 226, 220)
@@ -161,7 +159,7 @@ def _put_cells(
     if not part.size:
         return
     height, width = part.shape[:2]
-    small = pygame.image.frombuffer(part, (width, height), "RGBA")
+    small = pygame.image.frombuffer(part.data, (width, height), "RGBA")
     large = pygame.transform.scale(small, (width * geometry.cell, height * geometry.cell))
     left, top = geometry.corner(rows.start, cols.start)
     surface.blit(large, (left + 1, top + 1), None, flags)
@@ -170,12 +168,7 @@ def _put_cells(
 def draw_score(scene: Scene, surface: pygame.Surface, left: int, width: int, top: int) -> None:
     """Draw the score: step and teams from the left, the title at the right if it fits.
 
-    Args:
-        scene: the scene.
-        surface: where.
-        left: where it begins, and how far from the right edge it ends.
-        width: from the left edge of the surface to its right edge.
-        top: of the line, which is `SCORE_HEIGHT` high.
+    The line is `SCORE_HEIGHT` high. It begins at `left`, and ends as far from `width`.
     """
     x, end, middle = left, width - left, top + SCORE_HEIGHT // 2
     items: list = []

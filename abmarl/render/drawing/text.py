@@ -2,10 +2,8 @@
 
 import functools
 
-from abmarl.extras import load
 from abmarl.render.colors import RGB
-
-pygame = load("pygame")
+from abmarl.render.drawing.library import pygame
 
 INK, FAINT_INK = (52, 52, 58), (140, 138, 132)
 # Longest names to try, one after the other, until a line fits.

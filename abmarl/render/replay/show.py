@@ -82,20 +82,20 @@ class ReplayShow(Show):
         return self._world.drawn
 
     def scene(self, world: int) -> Scene:
-        """Return what there is to see in a world."""
         return self._of(world).scene_at(self.moment)
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
-        """Return facts about an agent."""
-        return self._of(world).facts_at(self.moment, slot)
+        shown = self._of(world)
+        again = shown.simulate(self.moment)
+        return shown.facts(0, slot) if again else shown.recorded_facts(self.moment, slot)
 
     def sight(self, world: int, slot: int) -> Sight | None:
-        """Return the cells that an agent sees."""
-        return self._of(world).sight_at(self.moment, slot)
+        shown = self._of(world)
+        return shown.sight(0, slot) if shown.simulate(self.moment) else None
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """Return what an agent observes."""
-        return self._of(world).observed_at(self.moment, slot)
+        shown = self._of(world)
+        return shown.observed(0, slot) if shown.simulate(self.moment) else None
 
     def step(self) -> bool:
         """Go on, or back, by one moment."""
@@ -115,17 +115,17 @@ class ReplayShow(Show):
         """Go to a moment; to the first or last one beyond the ends."""
         self.moment = min(max(int(moment), 0), len(self.replay.moments) - 1)
 
-    def next_death(self, way: int) -> None:
-        """Go to the next moment in which an agent has died, or with way -1 to the one before."""
-        deaths = self.replay.deaths
-        found = deaths[deaths > self.moment][:1] if way > 0 else deaths[deaths < self.moment][-1:]
-        if len(found):
-            self.go(found[0])
+    def next_death(self, direction: int) -> None:
+        """Go to the next moment in which an agent has died, or with -1 to the previous one."""
+        self._go_to_next(self.replay.deaths, direction)
 
-    def next_episode(self, way: int) -> None:
-        """Go to the start of the next episode; with way -1 of this one, or of the one before."""
-        starts = np.flatnonzero(self.replay.moments.fresh)
-        found = starts[starts > self.moment][:1] if way > 0 else starts[starts < self.moment][-1:]
+    def next_episode(self, direction: int) -> None:
+        """Go to the start of the next episode; with -1 of this one, or of the previous one."""
+        self._go_to_next(np.flatnonzero(self.replay.moments.fresh), direction)
+
+    def _go_to_next(self, moments: np.ndarray, direction: int) -> None:
+        now = self.moment
+        found = moments[moments > now][:1] if direction > 0 else moments[moments < now][-1:]
         if len(found):
             self.go(found[0])
 
@@ -211,7 +211,6 @@ class ReplayedWorld(SimulationShow):
         self.replay = replay
         self._scenes: OrderedDict[int, Scene] = OrderedDict()
         self._tiles: tuple[int, Tiles] | None = None
-        self._title = title
         self._since = 0
         if replay.good:
             replay.go(0, self._moved)
@@ -220,60 +219,57 @@ class ReplayedWorld(SimulationShow):
 
     def scene_at(self, moment: int) -> Scene:
         """Return what there is to see at a moment."""
-        if moment >= self.replay.good:
-            return self.tiles_at(moment).scene
-        if moment not in self._scenes:
-            self._go(moment)
+        if moment not in self._scenes and not self.simulate(moment):
+            return self._tiles_at(moment).scene
         self._scenes.move_to_end(moment)
         return self._scenes[moment]
 
-    def tiles_at(self, moment: int) -> "Tiles":
-        """Return what was recorded at a moment that could not be simulated again."""
-        if self._tiles is None or self._tiles[0] != moment:
-            self._tiles = moment, self._recorded(moment)
-        return self._tiles[1]
+    def simulate(self, moment: int) -> bool:
+        """Simulate up to a moment; return False where only the record can be shown."""
+        if moment < self.replay.good:
+            self.replay.go(moment, self._moved)
+            self._keep(moment)
+        return moment < self.replay.good
 
-    def facts_at(self, moment: int, slot: int) -> list[tuple[str, str]]:
-        """Return facts about an agent at a moment."""
-        if moment >= self.replay.good:
-            owner = self.tiles_at(moment).owner[slot]
-            return [] if owner is None else self._recorded_facts(moment, *owner)
-        self._go(moment)
-        return self.facts(0, slot)
-
-    def sight_at(self, moment: int, slot: int) -> Sight | None:
-        """Return the cells that an agent saw at a moment."""
-        if moment >= self.replay.good:
-            return None
-        self._go(moment)
-        return self.sight(0, slot)
-
-    def observed_at(self, moment: int, slot: int) -> Observed | None:
-        """Return what an agent observed at a moment."""
-        if moment >= self.replay.good:
-            return None
-        self._go(moment)
-        return self.observed(0, slot)
-
-    def _go(self, moment: int) -> None:
-        self.replay.go(moment, self._moved)
-        self._keep(moment)
+    def recorded_facts(self, moment: int, slot: int) -> list[tuple[str, str]]:
+        """Return what was recorded of the agent whose tile an entry of the scene belongs to."""
+        replay, owner = self.replay, self._tiles_at(moment).owner[slot]
+        if owner is None:
+            return []
+        group, k = owner
+        lines = [("group", group)]
+        if not replay.moments.fresh[moment]:
+            record, at = replay.rollout, (int(replay.moments.step[moment]) - 1, replay.world, k)
+            slot = int(replay.vec.groups[group].slots[k])
+            actors = replay.vec.sim.actors
+            points = {
+                key: actors[key].form(slot).point(np.ascontiguousarray(column[at]).reshape(-1), 0)
+                for key, column in record.actions[group].items()
+            }
+            lines.append(("reward", f"{float(record.rewards[group][at]):.4g} for the last step"))
+            lines.append(("last action", ", ".join(describe_action(actors, slot, points))))
+        return lines
 
     def _moved(self, elsewhere: bool) -> None:
         """Follow the world to another moment, one step on or `elsewhere`."""
         if elsewhere:
-            self._tracker = Tracker(self.sim, 0, self._title)
+            self._tracker = Tracker(self.sim, 0, self.title)
             self._since = RUN_UP if self.replay.now == 0 else 0
         else:
-            self._tracker.look()
+            self.tracker(0).look()
             self._since += 1
         if self._since >= RUN_UP:  # what happened just before a jump is not known at once
             self._keep(self.replay.now)
 
     def _keep(self, moment: int) -> None:
-        self._scenes[moment] = self._tracker.scene
+        self._scenes[moment] = self.tracker(0).scene
         while len(self._scenes) > _KEPT:
             self._scenes.popitem(last=False)
+
+    def _tiles_at(self, moment: int) -> "Tiles":
+        if self._tiles is None or self._tiles[0] != moment:
+            self._tiles = moment, self._recorded(moment)
+        return self._tiles[1]
 
     def _recorded(self, moment: int) -> "Tiles":
         replay = self.replay
@@ -289,23 +285,6 @@ class ReplayedWorld(SimulationShow):
         observations = recorded_observations(record, moments, world, moment)
         looks = _looks(self.drawn)
         return tiles(observations, active, record.groups, looks, step, "as recorded")
-
-    def _recorded_facts(self, moment: int, group: str, k: int) -> list[tuple[str, str]]:
-        replay = self.replay
-        step = int(replay.moments.step[moment])
-        lines = [("group", group)]
-        if not replay.moments.fresh[moment]:
-            record, at = replay.rollout, (step - 1, replay.world, k)
-            slot = int(replay.vec.groups[group].slots[k])
-            action = {key: column[at] for key, column in record.actions[group].items()}
-            actors = replay.vec.sim.actors
-            points = {
-                key: actors[key].form(slot).point(np.ascontiguousarray(value).reshape(-1), 0)
-                for key, value in action.items()
-            }
-            lines.append(("reward", f"{float(record.rewards[group][at]):.4g} for the last step"))
-            lines.append(("last action", ", ".join(describe_action(actors, slot, points))))
-        return lines
 
 
 class Tiles(NamedTuple):
@@ -325,13 +304,9 @@ class Tiles(NamedTuple):
 
 
 def tiles(
-    observations: Mapping[str, Mapping[str, np.ndarray]],
-    active: Mapping[str, np.ndarray],
-    groups: Mapping[str, Any],
-    looks: Mapping[int, tuple[Look, bool]],
-    step: int,
-    title: str,
-) -> "Tiles":
+    observations: Mapping[str, Mapping[str, np.ndarray]], active: Mapping[str, np.ndarray],
+    groups: Mapping[str, Any], looks: Mapping[int, tuple[Look, bool]], step: int, title: str,
+) -> Tiles:  # fmt: skip
     """Lay out what the agents of a world saw, each in a tile.
 
     Args:
@@ -346,8 +321,7 @@ def tiles(
     for name, group in groups.items():
         for k in range(len(group.ids)):
             seen = {key: np.asarray(column[k]) for key, column in observations[name].items()}
-            found = window_of(seen)
-            window = _window(group.encoding or 0, found)
+            window = _window(group.encoding or 0, window_of(seen))
             windows.append((name, k, window if active[name][k] else np.full_like(window, _BETWEEN)))
     height, width = (max(window.shape[side] for _, _, window in windows) + 1 for side in (0, 1))
     across = math.ceil(math.sqrt(len(windows) * height / width))
@@ -372,22 +346,12 @@ def tiles(
     drawn = [known.get(kind, (_UNKNOWN, False)) for kind in kinds.tolist()]
     count = len(row)
     scene = Scene(
-        rows=board.shape[0],
-        cols=board.shape[1],
-        ids=tuple(ids),
-        row=row,
-        col=col,
-        alive=np.ones(count, bool),
-        health=np.ones(count),
+        rows=board.shape[0], cols=board.shape[1], ids=tuple(ids), row=row, col=col,
+        alive=np.ones(count, bool), health=np.ones(count), acting=np.zeros(count, bool),
         blocking=np.array([solid for _, solid in drawn], bool)[look],
-        team=np.ones(count, np.int64),
-        acting=np.zeros(count, bool),
-        look=look,
-        looks=tuple(one for one, _ in drawn),
-        captions=captions,
-        step=step,
-        title=title,
-    )
+        team=np.ones(count, np.int64), look=look, looks=tuple(one for one, _ in drawn),
+        captions=captions, step=step, title=title,
+    )  # fmt: skip
     return Tiles(scene, owner)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.extras import load
 from abmarl.render.colors import RGB
 from abmarl.render.drawing.geometry import picture_size
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.sprites import marker
 from abmarl.render.drawing.surface import frame, pixels_of
 from abmarl.render.drawing.text import FAINT_INK, INK, text_image
@@ -18,9 +18,6 @@ from abmarl.render.films import FrameWriter
 from abmarl.render.replay.show import ReplayShow
 from abmarl.render.viewer.canvas import Widget
 from abmarl.rollout.replay import Replay
-
-pygame = load("pygame")
-
 
 _GROUND, _LINE, _BAR = (244, 242, 237), (222, 219, 211), (206, 203, 195)
 _DEATH, _DOUBT = (214, 52, 52), (238, 172, 166)
@@ -50,7 +47,6 @@ class Timeline(_TimeAxis):
     height = 40
 
     def draw(self, surface: pygame.Surface) -> None:
-        """Draw it over the whole of a surface."""
         show, replay, width = self.show, self.show.replay, surface.get_width()
         moments = replay.moments
         surface.fill(_GROUND)
@@ -104,7 +100,6 @@ class ReturnCurves(_TimeAxis):
         self._colors = _group_colors(show)
 
     def draw(self, surface: pygame.Surface) -> None:
-        """Draw it over the whole of a surface."""
         replay, width = self.show.replay, surface.get_width()
         if self._world != replay.world:
             self._returns = returns_so_far(replay)

@@ -72,7 +72,7 @@ def _is_scenery(agent: Any) -> bool:
     return bool(agent.blocking) and not hasattr(agent, "action_space")
 
 
-def grid_of(sim: Any) -> Any | None:
+def grid_of(sim: Any) -> Any:
     """Return the simulation with a grid within wrappers and managers, or None."""
     inner = sim
     while inner is not None:
@@ -102,7 +102,7 @@ class DrawnAgents:
     """
 
     def __init__(self, sim: Any) -> None:
-        self.sim = grid_of(sim)
+        self.sim: Any = grid_of(sim)
         if self.sim is None:
             raise TypeError(
                 f"{type(sim).__name__} has no grid to draw: a scene is made of a grid world "

@@ -20,13 +20,7 @@ _DIRECTIONS = ("stay", "left", "down", "right", "up")
 
 
 def describe_action(actors: dict[str, Any], slot: int, action: dict[str, Any]) -> list[str]:
-    """Describe what an agent did, channel by channel.
-
-    Args:
-        actors: the actors of the simulation by channel.
-        slot: the number of the agent.
-        action: its action by channel.
-    """
+    """Describe what the agent with number `slot` did, given actors and actions by channel."""
     return [_describe(actors.get(key), key, slot, value) for key, value in action.items()]
 
 

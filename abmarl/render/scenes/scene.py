@@ -9,6 +9,8 @@ import numpy as np
 from abmarl.render.colors import RGB
 from abmarl.render.scenes.appearance import DrawnAgents, Look
 
+_DEFAULT: Any = None  # an array that `Scene.__post_init__` makes
+
 
 class TeamCount(NamedTuple):
     """One team in the score: its name, the colour of most of its agents, how many are alive."""
@@ -77,11 +79,11 @@ class Scene:
     look: np.ndarray
     looks: tuple[Look, ...]
     team_names: Mapping[int, str] = field(default_factory=dict)
-    orientation: np.ndarray | None = None
-    acting: np.ndarray | None = None
+    orientation: np.ndarray = _DEFAULT
+    acting: np.ndarray = _DEFAULT
     outlined: bool = False
-    attacks: np.ndarray | None = None
-    fading: np.ndarray | None = None
+    attacks: np.ndarray = _DEFAULT
+    fading: np.ndarray = _DEFAULT
     captions: tuple[Caption, ...] = ()
     step: int | None = None
     title: str = ""
@@ -135,7 +137,7 @@ class Scene:
         placed = (row >= 0) & (row < store.rows) & (col >= 0) & (col < store.cols)
         # One row stands for all worlds as long as teams do not change.
         team = np.broadcast_to(store.teams(), store.active.shape)[world]
-        orientation = store.orientation[world] if store.has("orientation") else None
+        orientation: Any = store.orientation[world] if store.has("orientation") else None
         return cls(
             rows=int(store.rows),
             cols=int(store.cols),

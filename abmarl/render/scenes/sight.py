@@ -38,14 +38,7 @@ class Sight(NamedTuple):
 
 
 def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
-    """Return the cells that an agent sees now; None without a view range or a place.
-
-    Args:
-        store: the arrays of the simulation.
-        agent: the agent.
-        slot: its number.
-        world: which world.
-    """
+    """Return the cells that an agent, number `slot`, sees; None without a view range or a place."""
     reach = getattr(agent, "view_range", None)
     at = int(store.cell[world, slot])
     if reach is None or at == 0:

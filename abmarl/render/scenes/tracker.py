@@ -43,7 +43,7 @@ class Tracker:
         self.episode.attacks()
         self._moment: tuple[int, int] | None = None
         self._age = np.full(len(self.drawn.ids), len(_FADE))
-        self.scene: Scene | None = None
+        self.scene: Scene
         self.look()
 
     def look(self) -> Scene:
@@ -156,7 +156,7 @@ class SingleEpisode(_Episode):
                 continue
             flat, rows_of = observer.flat, observer.layout.rows_of
             if not observer.is_current:
-                if not hasattr(observer, "calls"):  # who knows what it changes
+                if observer.works_on != "kernels":  # who knows what it changes
                     continue
                 streams, flat = store.sight_streams.copy(), np.zeros_like(flat)
                 observer.write(np.zeros(1, np.int64), flat, rows_of, True)

@@ -1,19 +1,14 @@
 """The parts of the viewer's window, and what is drawn in them: map, widgets, status and panel."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from abmarl.extras import load
 from abmarl.render.drawing.geometry import SCORE_HEIGHT
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.surface import BACKGROUND, draw, draw_score
 from abmarl.render.drawing.text import FAINT_INK, INK, brief_name, text_image
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.viewer.controls import draw_help
 from abmarl.render.viewer.panel import PANEL_WIDTH, draw_panel
-
-if TYPE_CHECKING:
-    from abmarl.render.viewer.viewer import Viewer
-
-pygame = load("pygame")
 
 _CHOSEN = (20, 22, 30)
 _PAD = 12
@@ -45,7 +40,7 @@ class Canvas:
         viewer: the viewer.
     """
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: Any) -> None:
         self._viewer = viewer
         self._size = (1, 1)
 
@@ -110,8 +105,8 @@ class Canvas:
         sight = None if slot is None else viewer.show.sight(viewer.world, slot)
         draw(scene, surface, geometry, sight, viewer.input_handler.highlights())
         if slot is not None:
-            corner = geometry.corner(int(scene.row[slot]), int(scene.col[slot]))
-            around = pygame.Rect(*corner, geometry.cell + 1, geometry.cell + 1)
+            x, y = geometry.corner(int(scene.row[slot]), int(scene.col[slot]))
+            around = pygame.Rect(x, y, geometry.cell + 1, geometry.cell + 1)
             more = max(0, 9 - geometry.cell)
             pygame.draw.rect(surface, _CHOSEN, around.inflate(more, more), 2, border_radius=3)
 

@@ -1,16 +1,11 @@
 """What a person does to a viewer: keys and the box that lists them, clicks, drags, the wheel."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from abmarl.extras import load
 from abmarl.render.drawing.agents import Highlight
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.text import FAINT_INK, INK, text_image
-
-if TYPE_CHECKING:
-    from abmarl.render.viewer.viewer import Viewer
-
-pygame = load("pygame")
 
 
 class Control(NamedTuple):
@@ -58,12 +53,12 @@ class InputHandler:
     """Reacts to keys and clicks before a `Viewer` does, as for a player. Override what it needs.
 
     Attributes:
-        viewer: the viewer, which sets it.
+        viewer: the `Viewer`, which sets it.
         help_lines: pairs of keys and what they do, for the viewer's help.
         reserved_keys: names of keys that the viewer's own controls leave out.
     """
 
-    viewer: "Viewer | None" = None
+    viewer: Any = None
     help_lines: Sequence[tuple[str, str]] = ()
     reserved_keys: frozenset[str] = frozenset()
 
@@ -95,7 +90,7 @@ class Events:
         viewer: the viewer.
     """
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: Any) -> None:
         self._viewer = viewer
         self._pressed: tuple[str, Any] | None = None
         self._mouse = viewer.view.size[0] // 2, viewer.view.size[1] // 2
@@ -176,14 +171,7 @@ def draw_help(
     surface: pygame.Surface, middle: tuple[int, int], controls: Iterable[Control],
     more: Iterable[tuple[str, str]],
 ) -> None:  # fmt: skip
-    """Draw a box with the keys.
-
-    Args:
-        surface: where.
-        middle: of the box, which stays on the surface.
-        controls: those of the viewer.
-        more: keys of the input handler, and what they do.
-    """
+    """Draw a box with the keys of the viewer, and before them `more` keys and what they do."""
     lines = [*more]
     lines += [(_keys_text(one.keys), one.words) for one in controls]
     known = {keys for keys, _ in lines}

@@ -9,8 +9,8 @@ import operator
 
 import numpy as np
 
-from abmarl.extras import load
 from abmarl.render.colors import RGB
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.sprites import agent_sprite, count_badge, hatching, team_color
 from abmarl.render.drawing.text import (
     FAINT_INK,
@@ -24,9 +24,6 @@ from abmarl.render.drawing.text import (
 from abmarl.render.scenes.appearance import Look
 from abmarl.render.scenes.scene import Scene
 from abmarl.render.viewer.shows import Observed, Pane
-
-pygame = load("pygame")
-
 
 _Point = tuple[int, int]
 
@@ -43,15 +40,7 @@ def draw_panel(
     surface: pygame.Surface, scene: Scene, slot: int, facts: list[tuple[str, str]],
     observed: Observed | None,
 ) -> None:  # fmt: skip
-    """Draw the panel over the whole of a surface.
-
-    Args:
-        surface: where.
-        scene: what the agent is part of.
-        slot: its number.
-        facts: what to tell about it.
-        observed: what it observes, if that is known.
-    """
+    """Draw the panel of the agent with number `slot` over the whole of a surface."""
     surface.fill(_GROUND)
     pygame.draw.line(surface, _LINE, (0, 0), (0, surface.get_height()))
     team = team_color(int(scene.team[slot])) if scene.outlined else None
@@ -72,13 +61,7 @@ def draw_panel(
 
 
 def draw_observed(surface: pygame.Surface, observed: Observed, y: int) -> None:
-    """Draw what an agent observes below a row of a surface, as large as there is room.
-
-    Args:
-        surface: where.
-        observed: what the agent observes.
-        y: the row.
-    """
+    """Draw what an agent observes below row `y` of a surface, as large as there is room."""
     surface.blit(text_image("what it sees", 15, INK), (_PAD, y))
     y += 22
     room = surface.get_width() - 2 * _PAD

@@ -123,7 +123,6 @@ class SimulationShow(Show):
         self._tracker: Tracker | None = None
 
     def look(self) -> None:
-        """Take in that the simulation has been stepped or reset."""
         if self._tracker is not None:
             self._tracker.look()
 
@@ -134,7 +133,6 @@ class SimulationShow(Show):
         return self._tracker
 
     def scene(self, world: int) -> Scene:
-        """Return what there is to see in a world."""
         return self.tracker(world).scene
 
     def facts(self, world: int, slot: int) -> list[tuple[str, str]]:
@@ -162,13 +160,11 @@ class SimulationShow(Show):
         return lines
 
     def sight(self, world: int, slot: int) -> Sight | None:
-        """Return the cells that an agent sees."""
         if not self.scene(world).alive[slot]:
             return None
         return sight_of(self.sim.store, self.drawn.agents[slot], slot, world)
 
     def observed(self, world: int, slot: int) -> Observed | None:
-        """Return what an agent observes; None if there is nothing."""
         tracker = self.tracker(world)
         panes, lines = [], []
         for channel, value in tracker.episode.observations(slot).items():
@@ -224,6 +220,8 @@ class PolicyShow(SimulationShow):
         self._vec = vec
         self._policies = bind_policies(vec, policies)
         self._seed = seed
+        self._observations: Any = None
+        self._infos: Any = None
         self.reset()
 
     def step(self) -> bool:

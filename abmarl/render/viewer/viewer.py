@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.extras import load
 from abmarl.render.drawing.geometry import MARGIN, SCORE_HEIGHT, MapView, picture_size
+from abmarl.render.drawing.library import pygame
 from abmarl.render.drawing.surface import pixels_of
 from abmarl.render.scenes.appearance import grid_of
 from abmarl.render.scenes.scene import Scene
@@ -24,8 +24,6 @@ from abmarl.render.viewer.controls import CONTROLS, Control, Events, InputHandle
 from abmarl.render.viewer.panel import PANEL_WIDTH
 from abmarl.render.viewer.shows import PolicyShow, Show
 from abmarl.render.viewer.window import Window
-
-pygame = load("pygame")
 
 _FRAMES = 60  # per second, at most
 _SLOWEST, _FASTEST = 0.5, 512.0  # steps per second
@@ -126,7 +124,7 @@ class Viewer:
         high = max(height - SCORE_HEIGHT + self.canvas.height_below + MARGIN, _LOWEST)
         self._size = size or (max(width, 480) + PANEL_WIDTH, high)
         self.view = MapView(scene.rows, scene.cols, self.canvas.map_rect(self._size).size)
-        self._window: Window | None = None
+        self._window: Any = None  # a `Window` while it is open
         self._due = time.perf_counter()
         self._single = False  # a step was asked for while paused
         self.stale = True

@@ -5,10 +5,7 @@ import sys
 import weakref
 from typing import Any
 
-from abmarl.extras import load
-
-pygame = load("pygame")
-
+from abmarl.render.drawing.library import pygame
 
 _open_windows: weakref.WeakSet = weakref.WeakSet()
 
