@@ -46,7 +46,7 @@ def kernel(function):
 
 
 def cache_folder() -> Path:
-    """The folder that holds compiled kernels of exactly these sources on this kind of machine.
+    """Return the folder of compiled kernels of exactly these sources on this kind of machine.
 
     ``ABMARL_CACHE_DIR`` names its parent; otherwise it is the user's cache folder, or, where that
     cannot be written, a private folder among the temporary files.
@@ -138,7 +138,7 @@ class _KernelCache(FunctionCache):
 
 
 def _block_copy(num_bytes: int):
-    """A copy of a fixed number of bytes between flat arrays, one load and one store."""
+    """Return a copy of a fixed number of bytes between flat arrays, one load and one store."""
 
     @intrinsic
     def copy(typing_context, target, to, source, start):
@@ -181,20 +181,22 @@ if JIT:
 
     @rule
     def load_word(array, index):
-        """Eight entries of a flat uint8 array as one uint64, the first one lowest."""
+        """Return eight entries of a flat uint8 array as one uint64, the first one lowest."""
         return _load_word(array, index)
 
     @rule
     def lowest_bit(word):
-        """The number of the lowest bit that is set in a uint64 other than 0."""
+        """Return the number of the lowest bit that is set in a uint64 other than 0."""
         return _lowest_bit(word)
 
     _copy4, _copy8, _copy16, _copy32 = (_block_copy(size) for size in (4, 8, 16, 32))
 
     @rule
     def _copy_rows(target, to, source, start, width, side):
-        """A short row goes as one block of fixed size; what that writes too much is overwritten
-        by the next row, and the last row goes as two blocks that overlap.
+        """Copy a short row as one block of fixed size.
+
+        What that writes too much is overwritten by the next row, and the last row goes as two
+        blocks that overlap.
         """
         size = side * target.itemsize
         last_to, last_start = to + (side - 1) * side, start + (side - 1) * width
@@ -223,7 +225,7 @@ if JIT:
 
     @rule
     def copy_window(target, to, source, start, width, side):
-        """Copies a square of ``side`` rows out of a flat array whose rows are ``width`` apart.
+        """Copy a square of ``side`` rows out of a flat array whose rows are ``width`` apart.
 
         Both arrays have one dtype. The usual sizes are constants, for which the compiler unrolls
         the loop over the rows.
@@ -240,12 +242,15 @@ if JIT:
 else:
 
     def load_word(array, index):
+        """Do as the compiled one."""
         return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
 
     def lowest_bit(word):
+        """Do as the compiled one."""
         return (int(word) & -int(word)).bit_length() - 1
 
     def copy_window(target, to, source, start, width, side):
+        """Do as the compiled one."""
         for r in range(side):
             at, row = to + r * side, start + r * width
             target[at : at + side] = source[row : row + side]

@@ -30,7 +30,7 @@ _PAUSE = "llvm.x86.sse2.pause" if platform.machine() in ("x86_64", "AMD64") else
 
 
 def _place(context, builder, array_type, array, row, column):
-    """The address of an entry of a C-ordered int64 array with two dimensions."""
+    """Return the address of an entry of a C-ordered int64 array with two dimensions."""
     made = context.make_array(array_type)(context, builder, array)
     width = builder.extract_value(made.shape, 1)
     return builder.gep(made.data, [builder.add(builder.mul(row, width), column)])
@@ -90,7 +90,7 @@ def _yield(typing_context):
 
 @rule
 def _arrives(mail, row, column, number):
-    """Waits until the entry is ``number`` or more, for a while; returns whether it is."""
+    """Wait until the entry is ``number`` or more, for a while; return whether it is."""
     for _ in range(PATIENCE):
         for _ in range(LOOKS):
             if _load(mail, row, column) >= number:
@@ -102,13 +102,13 @@ def _arrives(mail, row, column, number):
 
 @rule
 def _take(mail, row, number):
-    """Takes a piece of work; False when somebody else has it already."""
+    """Take a piece of work; return False when somebody else has it already."""
     return _swap(mail, row, TAKEN, number - 1, number) == 1
 
 
 @kernel
 def serve(mail, row, table, seen, finished):
-    """What a helper does: waits until work is wanted, and takes it.
+    """Wait until work is wanted, and take it: what a helper does.
 
     With a table of calls it makes them itself and goes on waiting; with an empty one it returns
     to have the piece done. ``seen`` is the number of the last piece that it knows of;
@@ -131,7 +131,7 @@ def serve(mail, row, table, seen, finished):
 
 @kernel
 def lead(mail, number, tables, bounds):
-    """Hands piece ``number`` to every helper, and does the own one and those nobody has taken.
+    """Hand piece ``number`` to every helper, and does the own one and those nobody has taken.
 
     ``tables[bounds[k] : bounds[k + 1]]`` are the calls of the leader (k = 0) and of the helper of
     row k - 1; without calls the pieces are only handed out.
@@ -155,13 +155,13 @@ def lead(mail, number, tables, bounds):
 
 @kernel
 def take(mail, row, number):
-    """Takes a helper's piece of work; False when the helper has it already."""
+    """Take a helper's piece of work; return False when the helper has it already."""
     return _take(mail, row, number)
 
 
 @kernel
 def finish(mail, number):
-    """Waits a while for all helpers; returns whether they are done."""
+    """Wait a while for all helpers; return whether they are done."""
     for row in range(mail.shape[0]):
         if not _arrives(mail, row, DONE, number):
             return False

@@ -36,7 +36,7 @@ class Call:
         self.arguments = arguments
 
     def __call__(self):
-        """Runs the kernel by itself and returns its result."""
+        """Run the kernel by itself and return its result."""
         return self.function(*self.arguments)
 
 
@@ -69,7 +69,7 @@ class Program:
         self.table = self._parts[0].table if self.native else np.zeros((0, 2), np.int64)
 
     def __call__(self):
-        """Runs the steps."""
+        """Run the steps."""
         for part in self._parts:
             part()
 
@@ -181,12 +181,12 @@ def _call_at(typing_context, address, block):
 
 @rule
 def run_calls(table):
-    """Makes the calls of a table int64 [calls, 2], one after another."""
+    """Make the calls of a table int64 [calls, 2], one after another."""
     for k in range(table.shape[0]):
         _call_at(table[k, 0], table[k, 1])
 
 
 @kernel
 def run_table(table):
-    """As ``run_calls``, from Python."""
+    """Do as ``run_calls``, from Python."""
     run_calls(table)

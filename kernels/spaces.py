@@ -16,9 +16,9 @@ from abmarl.kernels.compile import kernel
 
 @kernel
 def ravel_rows(values, low, high, weight, out):
-    """Adds the numbers of the points ``values[M, K]`` to ``out[M]`` int64.
+    """Add the numbers of the points ``values[M, K]`` to ``out[M]`` int64.
 
-    Returns the first row with an entry out of bounds, -1 when there is none.
+    Return the first row with an entry out of bounds, -1 when there is none.
     """
     first = -1
     for m in range(values.shape[0]):
@@ -36,7 +36,7 @@ def ravel_rows(values, low, high, weight, out):
 
 @kernel
 def unravel_rows(codes, span, low, weight, out):
-    """The points ``out[M, K]`` of the numbers ``codes[M]``, which are not negative.
+    """Write the points ``out[M, K]`` of the numbers ``codes[M]``, which are not negative.
 
     The entries may be some of a longer row: ``span`` is the weight of the entry before the first.
     """
@@ -52,9 +52,9 @@ def unravel_rows(codes, span, low, weight, out):
 
 @kernel
 def flatten_rows(values, blocks, out):
-    """Flattens the points ``values[M, K]`` into ``out[M, F]``.
+    """Flatten the points ``values[M, K]`` into ``out[M, F]``.
 
-    Returns the first row with an entry that its one-hot block has no place for (the block is all
+    Return the first row with an entry that its one-hot block has no place for (the block is all
     0 then), -1 when there is none.
     """
     num_rows = values.shape[0]
@@ -83,7 +83,7 @@ def flatten_rows(values, blocks, out):
 
 @kernel
 def unflatten_rows(values, blocks, low, high, out):
-    """The points ``out[M, K]`` of flat rows ``values[M, F]``.
+    """Write the points ``out[M, K]`` of flat rows ``values[M, F]``.
 
     A one-hot block stands for its largest entry, the first of several. Other entries are brought
     within the bounds ``low[K]`` and ``high[K]`` of the point.
@@ -109,7 +109,7 @@ def unflatten_rows(values, blocks, low, high, out):
 
 @kernel
 def first_outside(values, low, high):
-    """The first row of ``values[M, F]`` that is not within ``low[F]..high[F]``; -1: none.
+    """Return the first row of ``values[M, F]`` that is not within ``low[F]..high[F]``; -1: none.
 
     What is not a number is outside.
     """
@@ -124,7 +124,7 @@ def first_outside(values, low, high):
 
 @kernel
 def join_masks(first, second, out):
-    """``out[M, A * B]``: which pairs of choices are allowed by both ``[M, A]`` and ``[M, B]``."""
+    """Set ``out[M, A * B]`` for pairs of choices that ``[M, A]`` and ``[M, B]`` both allow."""
     width = second.shape[1]
     for m in range(first.shape[0]):
         for a in range(first.shape[1]):
@@ -134,7 +134,7 @@ def join_masks(first, second, out):
 
 @kernel
 def blank_rows(gone, columns, nulls, out):
-    """Puts null points where agents are gone.
+    """Put null points where agents are gone.
 
     Agent j of world b, whose row is ``out[b, columns[j]]`` of [B, N, W], shows ``nulls[j]`` where
     ``gone[b, j]``.

@@ -48,7 +48,7 @@ class World(NamedTuple):
         active: bool [B, N], alive and on the grid.
         health: float64 [B, N], in [0, 1].
         rewards: float64 [B, N], added up until they are read.
-        traits: Records [N] of the agents' parameters, see ``abmarl.gridworld.roster.TRAITS``.
+        traits: Records [N] of the agents' parameters, see ``abmarl.gridworld.store.TRAITS``.
         overlap: bool [kinds, kinds], symmetric: which kinds may share a cell.
         blank: int [cells], ``top`` of an empty grid.
         rows, cols: Size of the grid.

@@ -1,6 +1,10 @@
 """Wrappers of actors: channels as one number, for the same rules."""
 
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Dict, Discrete
 
 from abmarl.gridworld.actions import Actions
@@ -9,6 +13,7 @@ from abmarl.gridworld.groups import Layout
 from abmarl.gridworld.registry import find_component, make_component
 from abmarl.kernels.codes import Codes, code_masks, decode_actions
 from abmarl.kernels.program import Call
+from abmarl.sim.agents import Agent
 from abmarl.sim.conversion import MOST_CHOICES, RavelConversion, is_by_entry
 
 __all__ = ["ActorWrapper", "ExclusiveChannelActionWrapper", "RavelActionWrapper"]
@@ -34,7 +39,7 @@ class Code:
         TypeError, ValueError: A space cannot be ravelled.
     """
 
-    def __init__(self, segments, name):
+    def __init__(self, segments: Iterable[Space], name: str) -> None:
         self.conversions = [RavelConversion(space, name) for space in segments]
         self.starts = [0]
         for conversion in self.conversions:
@@ -46,16 +51,16 @@ class Code:
             )
         self.target = Discrete(total)
 
-    def encode(self, points):
-        """The code of a point, given segment by segment; None when several are not at 0."""
+    def encode(self, points: list) -> int | None:
+        """Return the code of a point, given segment by segment; None when several are not at 0."""
         codes = [one.convert(point) for one, point in zip(self.conversions, points, strict=True)]
         acting = [s for s, code in enumerate(codes) if code]
         if len(acting) > 1:
             return None
         return self.starts[acting[0]] + codes[acting[0]] if acting else 0
 
-    def decode(self, number) -> list:
-        """The point with a code, segment by segment."""
+    def decode(self, number: int) -> list:
+        """Return the point with a code, segment by segment."""
         acting = max(s for s, start in enumerate(self.starts) if start < number or s == 0)
         return [
             one.restore(number - self.starts[s] if s == acting else 0)
@@ -63,7 +68,7 @@ class Code:
         ]
 
 
-def code_tables(codes, form_of) -> Codes:
+def code_tables(codes: list[Code], form_of: np.ndarray) -> Codes:
     """Return the codes of several forms as the tables that kernels read.
 
     Args:
@@ -114,7 +119,7 @@ class ActorWrapper(ActorBase):
 
     works_on = "kernels"
 
-    def __init__(self, actor, **kwargs):
+    def __init__(self, actor: ActorBase | type | str, **kwargs: Any) -> None:
         if not isinstance(actor, ActorBase):
             actor = make_component(find_component("actor", actor), kwargs)
         self.wrapped_component = actor
@@ -133,22 +138,21 @@ class ActorWrapper(ActorBase):
 
     # --- for subclasses to fill in ---
 
-    def code(self, space, name):
-        """The ``Code`` of the points of a space of the actor within."""
+    def code(self, space: Space, name: str) -> Code:
+        """Return the ``Code`` of the points of a space of the actor within."""
         raise TypeError(f"{type(self).__name__} must define code(space, name).")
 
-    def split(self, point):
-        """A point of the actor within, segment by segment."""
+    def split(self, point: Any) -> list:
+        """Return a point of the actor within, segment by segment."""
         raise TypeError(f"{type(self).__name__} must define split(point).")
 
-    def join(self, points, space):
-        """The point of a space of the actor within that ``split`` makes these segments of."""
+    def join(self, points: list, space: Space) -> Any:
+        """Return the point of a space of the actor within that ``split`` makes into these."""
         raise TypeError(f"{type(self).__name__} must define join(points, space).")
 
     # --- the channel ---
 
-    def prepare(self):
-        """Numbers the points of the actor within, form by form."""
+    def prepare(self) -> None:
         actor, name = self.wrapped_component, f"channel {self.key!r}"
         self._codes = [self.code(form.space, name) for form in actor.forms]
         self._slots = np.flatnonzero(actor.form_of >= 0).tolist()
@@ -159,34 +163,30 @@ class ActorWrapper(ActorBase):
                 if isinstance(everyone[slot].null_action, dict):
                     everyone[slot].null_action.pop(self.key, None)
 
-    def supports(self, agent):
-        """Whether the actor within supports an agent."""
+    def supports(self, agent: Agent) -> bool:
         return self._number(agent) >= 0
 
-    def parameters(self, agent):
-        """The form of the actor within decides the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return self._number(agent)
 
-    def space(self, agent):
-        """The numbers of the actions."""
+    def space(self, agent: Agent) -> Space:
         return self._codes[self._number(agent)].target
 
-    def null(self, agent):
-        """The number of the null action."""
+    def null(self, agent: Agent) -> Any:
         point = self.wrapped_component.null_of(self.store.index[agent.id])
         if point is None:
             return None
         return self._codes[self._number(agent)].encode(self.split(point))
 
-    def inner_point(self, slot, number):
-        """The action of the actor within that a number of agent ``slot`` stands for."""
+    def inner_point(self, slot: int, number: int) -> Any:
+        """Return the action of the actor within that a number of agent ``slot`` stands for."""
         form = self.wrapped_component.form(slot)
         return self.join(
             self._codes[self.wrapped_component.form_of[slot]].decode(number), form.space
         )
 
-    def number_of(self, slot, point):
-        """The number of agent ``slot`` that stands for an action of the actor within.
+    def number_of(self, slot: int, point: Any) -> int | None:
+        """Return the number of agent ``slot`` that stands for an action of the actor within.
 
         None where several segments of it are not at 0, which no number stands for.
         """
@@ -201,30 +201,24 @@ class ActorWrapper(ActorBase):
     # --- what happens ---
 
     @property
-    def outcome(self):
-        """That of the actor within."""
+    def outcome(self) -> Any:
         return self.wrapped_component.outcome
 
     @property
-    def layers(self) -> list:
-        """This actor and those within."""
+    def layers(self) -> list[ActorBase]:
         return [self, *self.wrapped_component.layers]
 
-    def steps(self, actions) -> list:
-        """What a program runs to process the actions of a step."""
+    def steps(self, actions: Actions) -> list[Call | Callable]:
         inner = self._inner_actions(actions)
         return [self._decoding(actions, inner), *self.wrapped_component.steps(inner)]
 
-    def event(self, name):
-        """See ``ActorBase.event``."""
+    def event(self, name: str) -> np.ndarray:
         return self.wrapped_component.event(name)
 
-    def nothing(self):
-        """What ``process_action`` returns for an agent without this channel."""
+    def nothing(self) -> Any:
         return self.wrapped_component.nothing()
 
-    def process_action(self, agent, action_dict, **kwargs):
-        """See ``ActorBase.process_action``; the actor within is given the action it stands for."""
+    def process_action(self, agent: Agent, action_dict: dict, **kwargs: Any) -> Any:
         slot = self.slot_of(agent)
         if self.form_of[slot] < 0 or self.key not in action_dict:
             return self.nothing()
@@ -243,7 +237,7 @@ class ActorWrapper(ActorBase):
         return self.wrapped_component.process(inner)
 
     def _inner_actions(self, actions):
-        """The same turns, and room for the actions of the actor within."""
+        """Return the same turns, and room for the actions of the actor within."""
         known, inner = self._inner
         if known is not actions:
             actor = self.wrapped_component
@@ -259,8 +253,7 @@ class ActorWrapper(ActorBase):
 
     # --- masks ---
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
         return (int(self.form(slot).space.n),)
 
     def _may_mask(self):
@@ -283,13 +276,13 @@ class ActorWrapper(ActorBase):
                 self._options[self.form_of[slot]] = shape[-1]
 
     def _masks(self, flat, slots, rows_of):
-        """Writes which actions would do something now to ``flat``, for the agents in ``slots``."""
+        """Write which actions would do something now to ``flat``, for the agents in ``slots``."""
         inner, inner_rows = self._inner_masks, self._mask_layout.rows_of
         self.wrapped_component.masks(inner, slots, inner_rows)
         masks = inner, inner_rows, flat
         code_masks(self._tables, slots, self.store.num_worlds, rows_of, self._options, *masks)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.wrapped_component!r})"
 
 
@@ -304,16 +297,13 @@ class RavelActionWrapper(ActorWrapper):
             points than a 64-bit integer counts.
     """
 
-    def code(self, space, name):
-        """One segment: all entries."""
+    def code(self, space: Space, name: str) -> Code:
         return Code([space], name)
 
-    def split(self, point):
-        """The point as it is."""
+    def split(self, point: Any) -> list:
         return [point]
 
-    def join(self, points, space):
-        """The point as it is."""
+    def join(self, points: list, space: Space) -> Any:
         return points[0]
 
 
@@ -330,8 +320,7 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
             64-bit integer counts.
     """
 
-    def code(self, space, name):
-        """A segment per subspace."""
+    def code(self, space: Space, name: str) -> Code:
         if not isinstance(space, Dict):
             raise TypeError(
                 f"{type(self).__name__} takes an actor with a Dict channel, such as "
@@ -339,10 +328,8 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
             )
         return Code(space.spaces.values(), name)
 
-    def split(self, point):
-        """The values of the subspaces."""
+    def split(self, point: Any) -> list:
         return list(point.values())
 
-    def join(self, points, space):
-        """The values of the subspaces by their keys."""
+    def join(self, points: list, space: Space) -> Any:
         return dict(zip(space.spaces, points, strict=True))

@@ -1,6 +1,10 @@
 """Actors that let agents attack one another."""
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 from abmarl.gridworld.actor.base import ActorBase
@@ -22,6 +26,7 @@ from abmarl.kernels.attack import (
 )
 from abmarl.kernels.program import Call
 from abmarl.kernels.turns import Turns
+from abmarl.sim.agents import Agent
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
@@ -58,7 +63,9 @@ class AttackActorBase(ActorBase):
     supported_agent_type = AttackingAgent
     events = ("attack_missed", "kill", "killed")
 
-    def __init__(self, attack_mapping=None, stacked_attacks=False, **kwargs):
+    def __init__(
+        self, attack_mapping: Mapping | None = None, stacked_attacks: bool = False, **kwargs: Any
+    ) -> None:
         if not isinstance(stacked_attacks, bool | np.bool_):
             raise TypeError(f"stacked_attacks must be True or False, got {stacked_attacks!r}.")
         self.stacked_attacks = bool(stacked_attacks)
@@ -84,8 +91,7 @@ class AttackActorBase(ActorBase):
             killed=np.zeros(shape, bool),
         )
 
-    def prepare(self):
-        """Reads who may attack whom, which spaces can depend on."""
+    def prepare(self) -> None:
         if self.attack_mapping is None:
             raise ValueError(
                 f"{type(self).__name__} needs to know who may attack whom: give attack_mapping by "
@@ -116,8 +122,8 @@ class AttackActorBase(ActorBase):
             struck=self._struck,
         )
 
-    def hits_at_most(self, agent) -> int:
-        """How many hits one action of an agent can have."""
+    def hits_at_most(self, agent: Agent) -> int:
+        """Return how many hits one action of an agent can have."""
         return agent.simultaneous_attacks
 
     def _most_hits(self):
@@ -132,16 +138,15 @@ class AttackActorBase(ActorBase):
             )
         return max(1, most)
 
-    def event(self, name):
-        """[B, N]: ``attack_missed`` (bool), ``kill`` (int16) or ``killed`` (bool)."""
+    def event(self, name: str) -> np.ndarray:
         outcome = self.outcome
         if name == "attack_missed":
             return outcome.attempted & (outcome.hits == 0)
         found = {"kill": outcome.kills, "killed": outcome.killed}.get(name)
         return found if found is not None else super().event(name)
 
-    def noted(self, world, since=0) -> tuple:
-        """Who attacked whom in one world lately, for those who draw it.
+    def noted(self, world: int, since: int = 0) -> tuple[np.ndarray, int]:
+        """Tell who attacked whom in one world lately, for those who draw it.
 
         A world is watched from the first call on. There are `MOST_WATCHED` at the most: another
         one takes the place of that which was looked at the longest ago. Notes are no part of the
@@ -164,15 +169,13 @@ class AttackActorBase(ActorBase):
         first = max(since, count - len(notes)) if known.size else count
         return notes[np.arange(first, count) % len(notes)], count
 
-    def result(self, agent, outcome):
-        """Whether the agent attacked, and the list of the agents that it hit."""
+    def result(self, agent: Agent, outcome: Any) -> Any:
         slot = agent._slot
         hits = self._struck[0, : outcome.hits.item(slot)].tolist()
         everyone = self.grid.agents
         return outcome.attempted.item(slot), [everyone[j] for j in hits]
 
-    def nothing(self):
-        """No attempt, nobody hit."""
+    def nothing(self) -> Any:
         return False, []
 
 
@@ -184,33 +187,29 @@ class BinaryAttackActor(AttackActorBase):
     (simultaneous_attacks + 1,). All else is as ``AttackActorBase`` says.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._attackers = np.zeros(self.store.num_agents, self.store.slot_dtype)
 
-    def parameters(self, agent):
-        """The number of attacks decides the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return agent.simultaneous_attacks
 
-    def space(self, agent):
-        """How many attacks to make."""
+    def space(self, agent: Agent) -> Space:
         return Discrete(agent.simultaneous_attacks + 1)
 
-    def null(self, agent):
-        """No attack."""
+    def null(self, agent: Agent) -> Any:
         return 0
 
     def calls(self, turns: Turns) -> list[Call]:
-        """Return the attacks."""
         attack = attack_agents, self.store.world, turns, self._attackers, self._attacks
         return [Call(*attack, self.outcome, self._notes)]
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
+        """Return the shape of an agent's action mask."""
         return (int(self.store.traits["simultaneous_attacks"][slot]) + 1,)
 
-    def masks(self, flat, slots, rows_of):
-        """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
+    def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
+        """Write which attacks would have a target now to ``flat``, for the agents in ``slots``."""
         given = self._attacks, False, self._mapping
         self._run_masks(possible_targets, flat, slots, rows_of, *given)
 
@@ -220,7 +219,7 @@ class _AimedAttackActor(AttackActorBase):
 
     how = None
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         sides = np.zeros(self.store.num_agents, np.int64)
         for slot, agent in enumerate(self.agents.values()):
@@ -229,7 +228,6 @@ class _AimedAttackActor(AttackActorBase):
         self._aim = Aim(self.how, sides, self._mapping)
 
     def calls(self, turns: Turns) -> list[Call]:
-        """Return the attacks."""
         attack = attack_aimed, self.store.world, turns, self._aim, self._attacks
         return [Call(*attack, self.outcome, self._notes)]
 
@@ -249,33 +247,26 @@ class EncodingBasedAttackActor(_AimedAttackActor):
 
     how = ENCODINGS
 
-    def supports(self, agent):
-        """Whether an agent has this channel."""
+    def supports(self, agent: Agent) -> bool:
         return super().supports(agent) and bool(self.attack_mapping.get(agent.encoding))
 
-    def parameters(self, agent):
-        """The attackable encodings and the number of attacks decide the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return tuple(self._encodings(agent)), agent.simultaneous_attacks
 
-    def space(self, agent):
-        """How many attacks to make, per encoding."""
+    def space(self, agent: Agent) -> Space:
         count = agent.simultaneous_attacks + 1
         return Dict({encoding: Discrete(count) for encoding in self._encodings(agent)})
 
-    def null(self, agent):
-        """No attack on any encoding."""
+    def null(self, agent: Agent) -> Any:
         return dict.fromkeys(self._encodings(agent), 0)
 
-    def hits_at_most(self, agent):
-        """How many hits one action of an agent can have."""
+    def hits_at_most(self, agent: Agent) -> int:
         return agent.simultaneous_attacks * len(self._encodings(agent))
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
         return (self.form(slot).width, self._num_attacks(slot) + 1)
 
-    def masks(self, flat, slots, rows_of):
-        """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
+    def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         given = self._attacks, True, self._mapping
         self._run_masks(possible_targets, flat, slots, rows_of, *given)
 
@@ -290,12 +281,10 @@ class EncodingBasedAttackActor(_AimedAttackActor):
 class _CellAttackActor(_AimedAttackActor):
     """Attacks on cells of the window with the attacker in the middle, ``W = 2 * range + 1``."""
 
-    def parameters(self, agent):
-        """The range and the number of attacks decide the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return _side(agent), agent.simultaneous_attacks
 
-    def masks(self, flat, slots, rows_of):
-        """Writes which attacks would have a target now to ``flat``, for the agents in ``slots``."""
+    def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         self._run_masks(possible_cells, flat, slots, rows_of, self._attacks, self._aim)
 
 
@@ -311,21 +300,17 @@ class SelectiveAttackActor(_CellAttackActor):
 
     how = CELLS
 
-    def space(self, agent):
-        """How many attacks to make, per cell."""
+    def space(self, agent: Agent) -> Space:
         side = _side(agent)
         return Box(0, agent.simultaneous_attacks, (side, side), int)
 
-    def null(self, agent):
-        """No attack on any cell."""
+    def null(self, agent: Agent) -> Any:
         return np.zeros((_side(agent), _side(agent)), int)
 
-    def hits_at_most(self, agent):
-        """How many hits one action of an agent can have."""
+    def hits_at_most(self, agent: Agent) -> int:
         return agent.simultaneous_attacks * min(_side(agent) ** 2, self.store.num_agents)
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
         return (*self.form(slot).shape, self._num_attacks(slot) + 1)
 
 
@@ -341,20 +326,16 @@ class RestrictedSelectiveAttackActor(_CellAttackActor):
 
     how = LISTED
 
-    def supports(self, agent):
-        """Whether an agent has this channel."""
+    def supports(self, agent: Agent) -> bool:
         return super().supports(agent) and agent.simultaneous_attacks > 0
 
-    def space(self, agent):
-        """A cell, or none, per attack."""
+    def space(self, agent: Agent) -> Space:
         return MultiDiscrete([_side(agent) ** 2 + 1] * agent.simultaneous_attacks)
 
-    def null(self, agent):
-        """No attack."""
+    def null(self, agent: Agent) -> Any:
         return np.zeros(agent.simultaneous_attacks, int)
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
         return (self._num_attacks(slot), int(self._aim.sides[slot]) ** 2 + 1)
 
 

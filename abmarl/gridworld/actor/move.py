@@ -1,6 +1,10 @@
 """Actors that move agents."""
 
+from collections.abc import Hashable
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
@@ -9,6 +13,7 @@ from abmarl.gridworld.registry import register
 from abmarl.kernels.move import drift_agents, move_agents, possible_moves
 from abmarl.kernels.program import Call
 from abmarl.kernels.turns import Turns
+from abmarl.sim.agents import Agent
 
 
 class _Mover(ActorBase):
@@ -24,29 +29,26 @@ class _Mover(ActorBase):
     events = ("move_failed",)
     cross = False
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.outcome = np.full((self.store.num_worlds, self.store.num_agents), -1, np.int8)
 
     def calls(self, turns: Turns) -> list[Call]:
-        """Return the moves."""
         world = self.store.world
         return [Call(move_agents, world, turns, self.cross, self.weights, self.outcome)]
 
-    def event(self, name):
-        """bool [B, N]: ``move_failed``."""
+    def event(self, name: str) -> np.ndarray:
         return self.outcome == 0 if name == "move_failed" else super().event(name)
 
-    def result(self, agent, outcome):
-        """Whether the agent's move succeeded."""
+    def result(self, agent: Agent, outcome: Any) -> Any:
         return outcome.item(agent._slot) == 1
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
+        """Return the shape of an agent's action mask."""
         return (5,)
 
-    def masks(self, flat, slots, rows_of):
-        """Writes which moves would succeed now to ``flat``, for the agents in ``slots``."""
+    def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
+        """Write which moves would succeed now to ``flat``, for the agents in ``slots``."""
         self._run_masks(possible_moves, flat, slots, rows_of, self.cross)
 
 
@@ -60,20 +62,16 @@ class MoveActor(_Mover):
     ``move_failed``. Action masks have shape (2 m + 1, 2 m + 1).
     """
 
-    def parameters(self, agent):
-        """The move range decides the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return agent.move_range
 
-    def space(self, agent):
-        """Box of the steps that the agent can ask for."""
+    def space(self, agent: Agent) -> Space:
         return Box(-agent.move_range, agent.move_range, (2,), int)
 
-    def null(self, agent):
-        """Staying."""
+    def null(self, agent: Agent) -> Any:
         return np.zeros(2, int)
 
-    def mask_shape(self, slot):
-        """Shape of an agent's action mask."""
+    def mask_shape(self, slot: int) -> tuple[int, ...]:
         side = 2 * int(self.store.traits["move_range"][slot]) + 1
         return (side, side)
 
@@ -88,16 +86,13 @@ class CrossMoveActor(_Mover):
 
     cross = True
 
-    def parameters(self, agent):
-        """The space is the same for all."""
+    def parameters(self, agent: Agent) -> Hashable:
         return ()
 
-    def space(self, agent):
-        """Stay and the four directions."""
+    def space(self, agent: Agent) -> Space:
         return Discrete(5)
 
-    def null(self, agent):
-        """Staying."""
+    def null(self, agent: Agent) -> Any:
         return 0
 
 
@@ -112,15 +107,13 @@ class DriftMoveActor(CrossMoveActor):
     ``move_failed``. Action masks say which ways the agent can move and turn now.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._orientation = self.store.require("orientation", np.int8)
 
-    def supports(self, agent):
-        """Agents that move and have an orientation."""
+    def supports(self, agent: Agent) -> bool:
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
 
     def calls(self, turns: Turns) -> list[Call]:
-        """Return the moves."""
         looks = self._orientation
         return [Call(drift_agents, self.store.world, turns, looks, self.weights, self.outcome)]

@@ -1,6 +1,10 @@
 """The observers: windows around agents, the whole grid, and what agents know of themselves."""
 
+from collections.abc import Callable, Hashable
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.agent import AmmoAgent
@@ -16,7 +20,7 @@ from abmarl.kernels.observation import (
     show_positions,
 )
 from abmarl.kernels.program import Call
-from abmarl.sim.agents import ObservingAgent
+from abmarl.sim.agents import Agent, ObservingAgent
 
 
 class _WindowObserver(RememberingObserver):
@@ -24,12 +28,10 @@ class _WindowObserver(RememberingObserver):
 
     needs_positions = True
 
-    def null(self, agent):
-        """Every cell masked."""
+    def null(self, agent: Agent) -> Any:
         return np.full(self.space(agent).shape, -2)
 
-    def parameters(self, agent):
-        """The view range decides the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return agent.view_range
 
 
@@ -38,29 +40,31 @@ class _LabelWindowObserver(_WindowObserver):
 
     observe_self = True
 
-    def labels(self):
-        """int [1 or B, N]: the number that stands for every agent."""
+    def labels(self) -> np.ndarray:
+        """Return the number that stands for every agent, int [1 or B, N]."""
         raise TypeError(f"{type(self).__name__} must define labels().")
 
     def copies(self) -> bool:
-        """Whether the labels of the agents that came last stand in ``store.top`` already."""
+        """Return whether ``store.top`` holds the labels of the agents that came last."""
         return False
 
-    def steps(self, worlds, flat, rows_of, final):
-        """See ``ObserverBase.steps``; labels that are made anew each time cannot be bound."""
+    def steps(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call | Callable]:
+        """Do as ``ObserverBase.steps``; labels that are a new array each time cannot be bound."""
         once, again = self.labels(), self.labels()
         if once.__array_interface__["data"] != again.__array_interface__["data"]:
             return [on_listed(self.write, worlds, flat, rows_of, final)]
         return super().steps(worlds, flat, rows_of, final)
 
-    def space(self, agent):
-        """Box of the window."""
+    def space(self, agent: Agent) -> Space:
         side = 2 * agent.view_range + 1
         labels = self.labels()
         return Box(min(-2, int(labels.min())), max(0, int(labels.max())), (side, side), int)
 
-    def calls(self, worlds, flat, rows_of, final) -> list:
-        """See ``ObserverBase.write``."""
+    def calls(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call]:
         views = self.views(worlds, flat, rows_of, final)
         mixed = not self.store.uniform
         labels = Labels(self.labels(), self.copies(), mixed, self.observe_self)
@@ -81,18 +85,16 @@ class PositionCenteredEncodingObserver(_LabelWindowObserver):
 
     key = "position_centered_encoding"
 
-    def __init__(self, observe_self=True, **kwargs):
+    def __init__(self, observe_self: bool = True, **kwargs: Any) -> None:
         if not isinstance(observe_self, bool | np.bool_):
             raise TypeError(f"observe_self must be True or False, got {observe_self!r}.")
         super().__init__(**kwargs)
         self.observe_self = bool(observe_self)
 
-    def labels(self):
-        """int32 [1, N]: the encodings."""
+    def labels(self) -> np.ndarray:
         return self.store.encodings
 
-    def copies(self):
-        """So they do: ``top`` holds encodings."""
+    def copies(self) -> bool:
         return True
 
 
@@ -105,16 +107,14 @@ class TeamObserver(_LabelWindowObserver):
 
     key = "team"
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._settled = not any(hasattr(agent, "initial_team") for agent in self.agents.values())
 
-    def labels(self):
-        """int32 [1 or B, N]: the teams."""
+    def labels(self) -> np.ndarray:
         return self.store.teams()
 
-    def copies(self):
-        """So they do when every team stays an encoding."""
+    def copies(self) -> bool:
         return self._settled and not self.store.has("team")
 
 
@@ -132,8 +132,7 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
 
     key = "stacked_position_centered_encoding"
 
-    def space(self, agent):
-        """Box of the window with a layer per encoding."""
+    def space(self, agent: Agent) -> Space:
         if self.store.kinds.min() < 1:
             raise ValueError(
                 f"{type(self).__name__} has a layer per encoding from 1; "
@@ -143,8 +142,9 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
         layers = int(self.store.kinds.max())
         return Box(-2, self.store.num_agents, (side, side, layers), int)
 
-    def calls(self, worlds, flat, rows_of, final) -> list:
-        """See ``ObserverBase.write``."""
+    def calls(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call]:
         views = self.views(worlds, flat, rows_of, final)
         return [Call(count_windows, self.store.world, views, int(self.store.kinds.max()))]
 
@@ -161,22 +161,20 @@ class AbsoluteEncodingObserver(RememberingObserver):
     key = "absolute_encoding"
     needs_positions = True
 
-    def parameters(self, agent):
-        """The space is the same for all."""
+    def parameters(self, agent: Agent) -> Hashable:
         return ()
 
-    def space(self, agent):
-        """Box of the grid."""
+    def space(self, agent: Agent) -> Space:
         kinds = self.store.kinds
         low, high = min(-2, int(kinds.min())), max(0, int(kinds.max()))
         return Box(low, high, (self.rows, self.cols), int)
 
-    def null(self, agent):
-        """Every cell masked."""
+    def null(self, agent: Agent) -> Any:
         return np.full((self.rows, self.cols), -2)
 
-    def calls(self, worlds, flat, rows_of, final) -> list:
-        """See ``ObserverBase.write``."""
+    def calls(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call]:
         views = self.views(worlds, flat, rows_of, final)
         labels = Labels(self.store.encodings, self.store.uniform, not self.store.uniform, True)
         return [Call(label_grids, self.store.world, views, labels)]
@@ -194,20 +192,18 @@ class AbsolutePositionObserver(RememberingObserver):
     needs_positions = True
     supported_agent_type = ObservingAgent
 
-    def parameters(self, agent):
-        """The space is the same for all."""
+    def parameters(self, agent: Agent) -> Hashable:
         return ()
 
-    def space(self, agent):
-        """Box of the cells."""
+    def space(self, agent: Agent) -> Space:
         return Box(np.zeros(2, int), np.array([self.rows - 1, self.cols - 1]), dtype=int)
 
-    def null(self, agent):
-        """The first cell."""
+    def null(self, agent: Agent) -> Any:
         return np.zeros(2, int)
 
-    def calls(self, worlds, flat, rows_of, final) -> list:
-        """See ``ObserverBase.write``."""
+    def calls(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call]:
         return [Call(show_positions, self.store.world, self.views(worlds, flat, rows_of, final))]
 
 
@@ -222,7 +218,7 @@ class AmmoObserver(RememberingObserver):
     key = "ammo"
     supported_agent_type = AmmoAgent
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._most = np.zeros(self.store.num_agents, np.int64)
         for slot in self._viewers:
@@ -230,23 +226,20 @@ class AmmoObserver(RememberingObserver):
         has_any = len(self._viewers) > 0
         self._ammo = self.store.ammo if has_any else np.zeros((self.store.num_worlds, 0), np.int32)
 
-    def supports(self, agent):
-        """Whether an agent has this channel."""
+    def supports(self, agent: Agent) -> bool:
         return super().supports(agent) and isinstance(agent, ObservingAgent)
 
-    def parameters(self, agent):
-        """The initial ammo decides the space."""
+    def parameters(self, agent: Agent) -> Hashable:
         return agent.initial_ammo
 
-    def space(self, agent):
-        """How much ammo there can be."""
+    def space(self, agent: Agent) -> Space:
         return Discrete(max(0, agent.initial_ammo) + 1)
 
-    def null(self, agent):
-        """No ammo."""
+    def null(self, agent: Agent) -> Any:
         return 0
 
-    def calls(self, worlds, flat, rows_of, final) -> list:
-        """See ``ObserverBase.write``."""
+    def calls(
+        self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
+    ) -> list[Call]:
         views = self.views(worlds, flat, rows_of, final)
         return [Call(show_counts, self.store.world, views, self._ammo, self._most)]

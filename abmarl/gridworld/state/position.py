@@ -1,5 +1,8 @@
 """State components that place the agents: anywhere, around a target, or in a maze."""
 
+from collections.abc import Collection
+from typing import Any
+
 import numpy as np
 
 from abmarl.gridworld.fields import truth
@@ -14,6 +17,7 @@ from abmarl.kernels.placement import (
     place_around_target,
 )
 from abmarl.kernels.program import Call
+from abmarl.sim.agents import Agent
 
 
 @register
@@ -32,7 +36,12 @@ class PositionState(StateBase):
 
     rank = 0
 
-    def __init__(self, no_overlap_at_reset=False, randomize_placement_order=False, **kwargs):
+    def __init__(
+        self,
+        no_overlap_at_reset: bool = False,
+        randomize_placement_order: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.no_overlap_at_reset = truth("no_overlap_at_reset", no_overlap_at_reset)
         self.randomize_placement_order = truth(
@@ -43,8 +52,7 @@ class PositionState(StateBase):
         self._failed = np.full(store.num_worlds, -1, np.int64)
         self._trouble = np.zeros(1, np.int64)
 
-    def calls(self, worlds) -> list:
-        """Empties the grids of the worlds and places their agents."""
+    def calls(self, worlds: np.ndarray) -> list[Call]:
         place = Call(place_agents, self.store.world, worlds, self._placement())
         return [self.store.clearing(worlds), place]
 
@@ -59,13 +67,12 @@ class PositionState(StateBase):
         )
 
     @property
-    def may_fail(self):
-        """With a cell for everyone it does not: initial positions fit always or never."""
+    def may_fail(self) -> bool:
+        # With a cell for everyone it does not: initial positions fit always or never.
         store = self.store
         return super().may_fail or store.num_agents > store.rows * store.cols
 
-    def check(self):
-        """Raises a ValueError if an agent did not fit on the grid of a world."""
+    def check(self) -> None:
         if self._trouble.item(0):
             self._trouble[0] = 0
             world = int(np.argmax(self._failed >= 0))
@@ -117,9 +124,14 @@ class TargetBarriersFreePlacementState(PositionState):
     spares_barriers = False
 
     def __init__(
-        self, target_agent=None, barrier_encodings=None, free_encodings=None,
-        cluster_barriers=False, scatter_free_agents=False, **kwargs,
-    ):  # fmt: skip
+        self,
+        target_agent: Agent | str | None = None,
+        barrier_encodings: int | Collection[int] | None = None,
+        free_encodings: int | Collection[int] | None = None,
+        cluster_barriers: bool = False,
+        scatter_free_agents: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         name, store = type(self).__name__, self.store
         if target_agent is None:
@@ -171,8 +183,7 @@ class TargetBarriersFreePlacementState(PositionState):
                     "barrier_encodings nor in free_encodings; add it to one of them."
                 )
 
-    def calls(self, worlds) -> list:
-        """Empties the grids of the worlds and places their agents."""
+    def calls(self, worlds: np.ndarray) -> list[Call]:
         around = Surroundings(
             target=self._target,
             barriers=self._barriers,
@@ -206,13 +217,13 @@ class MazePlacementState(TargetBarriersFreePlacementState):
 
     @property
     def passages(self) -> np.ndarray:
-        """bool [rows, cols]: the passages of the maze that was made last."""
+        """The passages of the maze that was made last, bool [rows, cols]."""
         store, pad = self.store, self.store.padding.pad
         ground = self._ground.reshape(-1, store.padding.width)
         return ground[pad : pad + store.rows, pad : pad + store.cols] == PASSAGE
 
     @property
-    def may_fail(self):
+    def may_fail(self) -> bool:
         """Not where there is room for everyone.
 
         There is a wall in every square of 2 x 2 cells. Passages can be few where a maze encloses
