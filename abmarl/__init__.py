@@ -6,7 +6,11 @@ The sub-packages are imported when they are first used, so that ``import abmarl`
 import importlib
 import pkgutil
 
+from abmarl import former_paths
+
 __version__ = "0.3.0"
+
+former_paths.install()
 
 
 def __getattr__(name: str):

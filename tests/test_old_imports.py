@@ -5,11 +5,13 @@ import pkgutil
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import abmarl.gridworld
+from abmarl.former_paths import DEPRECATED, FORMER_PATHS
 from abmarl.gridworld.former_names import FORMER_NAMES
 from tests.support.grid_worlds import build, fighter
 
@@ -164,16 +166,37 @@ def test_modules_of_simulations(module):
 
 def test_every_simulation_has_a_module_in_the_old_place():
     folder = ROOT / "abmarl" / "examples"
-    plain = {path.stem for path in folder.glob("sim/*.py")}
-    import abmarl.examples.sim as old
+    plain = {f"abmarl.examples.sim.{path.stem}" for path in folder.glob("sim/*.py")}
+    assert plain | set(FORMER_PATHS) >= {f"abmarl.examples.sim.{name}" for name in SIMULATIONS}
+    here = {f"abmarl.examples.{path.stem}" for path in folder.glob("*.py")}
+    here -= {f"abmarl.examples.{name}" for name in ("__init__", "wall", "foraging")}
+    assert here <= set(FORMER_PATHS.values())
 
-    assert plain | set(old._GRID_WORLDS) >= set(SIMULATIONS)
-    here = {path.stem for path in folder.glob("*.py")} - {"__init__", "wall", "foraging"}
-    assert here == set(old._GRID_WORLDS.values())
-    for name, present in old._GRID_WORLDS.items():
-        assert importlib.import_module(f"abmarl.examples.sim.{name}") is importlib.import_module(
-            f"abmarl.examples.{present}"
-        )
+
+@pytest.mark.parametrize("former", FORMER_PATHS)
+def test_former_paths(former):
+    pytest.importorskip(
+        "ray" if ".rllib" in former else "stable_baselines3" if ".sb3" in former else "numpy"
+    )
+    warned = (
+        pytest.warns(DeprecationWarning, match="has moved")
+        if former in DEPRECATED
+        else nullcontext()
+    )
+    sys.modules.pop(former, None)
+    with warned:
+        found = importlib.import_module(former)
+    assert found is importlib.import_module(FORMER_PATHS[former])
+    assert found.__spec__.name == found.__name__ == FORMER_PATHS[former]
+
+
+def test_a_missing_library_is_told_on_a_former_path():
+    code = (
+        "import sys; sys.modules['ray'] = None\n"
+        "try: import abmarl.external.rllib.setting\n"
+        "except ImportError as error: print('rllib' in str(error))"
+    )
+    assert run(code) == ["True"]
 
 
 def test_components_by_former_names():

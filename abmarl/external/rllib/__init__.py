@@ -5,13 +5,10 @@ back. `batched` puts a `BatchedEnvRunner` into an ``AlgorithmConfig``, which kee
 worlds as arrays.
 """
 
-import sys
-
 from abmarl.extras import load
 
 load("ray.rllib", "rllib", "abmarl.external.rllib")
 
-from abmarl.external.rllib import worlds  # noqa: E402
 from abmarl.external.rllib.batched import batched  # noqa: E402
 from abmarl.external.rllib.columns import ColumnBatch, ColumnsToTrainBatch  # noqa: E402
 from abmarl.external.rllib.env_runner import BatchedEnvRunner  # noqa: E402
@@ -28,7 +25,3 @@ __all__ = [
     "batched",
     "multi_agent_to_abmarl",
 ]
-
-# Checkpoints of earlier versions name the modules that these were in.
-sys.modules[f"{__name__}.setting"] = worlds
-sys.modules[f"{__name__}.limits"] = sys.modules[f"{__name__}.batched"]

@@ -8,7 +8,6 @@ reinforcement learning, ICML 2016; advantages are generalised ones (J. Schulman 
 2016).
 """
 
-import sys
 from typing import Any
 
 from abmarl.extras import load
@@ -30,8 +29,8 @@ from ray.rllib.evaluation.postprocessing import Postprocessing  # noqa: E402
 
 __all__ = ["A2C", "PG", "A2CConfig", "PGConfig"]
 
-# Checkpoints of earlier versions name the modules that the algorithms were in.
-sys.modules[f"{__name__}.pg"] = sys.modules[f"{__name__}.a2c"] = sys.modules[__name__]
+# A package once: checkpoints of earlier versions name modules in it, see abmarl.former_paths.
+__path__: list[str] = []
 
 
 class PGTorchRLModule(module.DefaultPPOTorchRLModule):
