@@ -116,7 +116,7 @@ class GymnasiumVectorEnv(VectorEnv):
             elif self.autoreset_mode is AutoresetMode.DISABLED:
                 self._refuse_step(waiting)
         obs, rewards, terminated, truncated, infos = self.vec.step(given)
-        found = self._ended(obs, infos) if infos["ended"].any() else {}
+        found = self._ended(infos) if infos["ended"].any() else {}
         if waiting is not None:
             obs, _ = self.vec.reset(worlds=waiting)
         # Columns of arrays with a row per agent: copies are compact and stay as they are.
@@ -139,7 +139,7 @@ class GymnasiumVectorEnv(VectorEnv):
 
     def _observations(self, obs: dict) -> Any:
         rows = self._slots.rows(obs)
-        return mapped(np.copy, rows) if self._copy else rows
+        return mapped(np.ndarray.copy, rows) if self._copy else rows
 
     def _masks(self) -> dict:
         if not self._action_masks:
@@ -148,7 +148,7 @@ class GymnasiumVectorEnv(VectorEnv):
         everywhere = np.ones(self.num_envs, bool)
         return _with_presence({"action_mask": masks}, everywhere)
 
-    def _ended(self, obs: dict, infos: dict) -> dict:
+    def _ended(self, infos: dict) -> dict:
         """Return the infos of worlds that have ended, by the names of Gymnasium."""
         ended = infos["ended"].copy()
         found: dict[str, Any] = {}
@@ -160,7 +160,8 @@ class GymnasiumVectorEnv(VectorEnv):
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             final = np.full(self.num_envs, None, object)
             worlds = np.flatnonzero(ended)
-            points = separated(self._slots.final_observations(worlds, obs, infos))
+            rows = self._slots.rows(infos["final_obs"])
+            points = separated(mapped(lambda array: array[worlds], rows))
             for world, point in zip(worlds.tolist(), points, strict=True):
                 final[world] = point
             found |= {"final_obs": final, "_final_obs": ended}

@@ -145,7 +145,7 @@ class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[name-defined]
         self._returns[:] = 0
         self._lengths[:] = 0
         self.last_step.acted = np.zeros(self.num_envs, bool)
-        return mapped(np.copy, self._slots.rows(obs))
+        return mapped(np.ndarray.copy, self._slots.rows(obs))
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the actions of the next step.
@@ -199,7 +199,7 @@ class SB3VecEnv(_vec_env.VecEnv):  # type: ignore[name-defined]
         slots = np.flatnonzero(done)
         final = separated(self._slots.final_observations(slots, obs, infos)) if len(slots) else []
         slot_infos = self._slot_infos(acted, slots, cut, final)
-        found = mapped(np.copy, self._slots.rows(obs))
+        found = mapped(np.ndarray.copy, self._slots.rows(obs))
         return found, gained.astype(np.float32), done, slot_infos
 
     def action_masks(self) -> np.ndarray:
