@@ -3,11 +3,12 @@
 import copy
 import pickle
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from abmarl.kernels.compile import JIT
+from abmarl.kernels.compile import JIT, kernel
 from abmarl.kernels.episode import add_rewards, clear_rewards, fill_worlds
 from abmarl.kernels.handoff import DONE, ROW, TAKEN, WANTED, finish, lead, serve, take
 from abmarl.kernels.program import Call, Program
@@ -47,6 +48,38 @@ def test_arguments_of_all_kinds_arrive():
         start = np.array([1, 0, 1, 1], dtype)
         Program([Call(fill_worlds, np.array([2, 0, -1]), values, start)])()
         assert values.tolist() == [start.tolist(), [0] * 4, start.tolist()]
+
+
+class Scale(NamedTuple):
+    """A factor and what it is for."""
+
+    factor: float
+    values: np.ndarray
+
+
+class Job(NamedTuple):
+    """A tuple in a tuple."""
+
+    on: bool
+    scale: Scale
+    out: np.ndarray
+
+
+@kernel
+def run_job(job, shift):
+    """Scale and shift values."""
+    for k in range(job.out.shape[0]):
+        if job.on:
+            job.out[k] = job.scale.factor * job.scale.values[k] + shift
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_tuples_arrive_member_by_member(on):
+    values, out = np.arange(3), np.zeros(3)
+    run = Program([Call(run_job, Job(on, Scale(0.5, values), out), 7)])
+    values += 1  # arrays are alive, numbers fixed
+    run()
+    assert out.tolist() == ([7.5, 8.0, 8.5] if on else [0.0] * 3)
 
 
 @compiled

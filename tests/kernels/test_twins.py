@@ -42,6 +42,13 @@ def test_every_kernel_is_in_a_table():
     assert not gone, f"entries of the tables without a kernel: {sorted(gone)}"
 
 
+def test_no_function_takes_more_than_eight_arguments():
+    for path in Path(abmarl.kernels.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                assert len(node.args.args) <= 8, f"{path.name}: {node.name}; group what belongs"
+
+
 def compare(entry, case):
     """Runs both sides of an entry on a case and compares all that they leave behind."""
     found = entry.engine(case)
