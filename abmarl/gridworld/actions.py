@@ -1,12 +1,15 @@
 """The actions of a step: what agents want, in which order they act, and what would do something."""
 
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from abmarl.gridworld.groups import Layout
+from abmarl.gridworld.store import Store
 from abmarl.kernels.turns import take_turns
+from abmarl.sim.layout import SpaceLayout
 
 # So many agents are read together; for fewer it takes longer than one by one.
 _MANY = 6
@@ -23,7 +26,7 @@ class Actions:
         buffers: ``{key: (flat array, rows_of)}``, see ``abmarl.gridworld.groups.Layout``.
     """
 
-    def __init__(self, store, actors):
+    def __init__(self, store: Store, actors: Any):
         self.store = store
         self._actors = actors
         self.turns = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
@@ -31,13 +34,13 @@ class Actions:
         self.buffers = {}
         self.programs = {}  # of the actors that have processed it
 
-    def take_turns(self, alive, in_random_order=False):
+    def take_turns(self, alive: np.ndarray, in_random_order: bool = False) -> None:
         """Everyone in ``alive`` (bool [B, N]) who is active acts, in order or in a random one."""
         store = self.store
         take_turns(alive, store.active, in_random_order, store.streams, self.turns, self.num_turns)
 
-    def keys(self):
-        """The channels."""
+    def keys(self) -> KeysView:
+        """Return the channels."""
         return self.buffers.keys()
 
     def __contains__(self, key):
@@ -57,18 +60,40 @@ class Actions:
         return flat[at[:, :, None] + np.arange(width)].reshape(*at.shape, *shape)
 
 
+def as_array(given: Any, shape: tuple, integer: bool, name: str) -> np.ndarray:
+    """Return actions that a user gave for many agents as an array.
+
+    Raises:
+        TypeError: They are no integers, or no numbers.
+        ValueError: They have another shape.
+    """
+    array = given if type(given) is np.ndarray else np.asarray(given)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if array.dtype.kind not in ("iu" if integer else "iuf"):
+        raise TypeError(
+            f"{name} must be {'integers' if integer else 'numbers'}, got {array.dtype}."
+        )
+    return array
+
+
+def outside(entries: np.ndarray, form: SpaceLayout) -> np.ndarray:
+    """Return which rows of entries ``[..., width]`` lie outside of their space, bool ``[...]``."""
+    return ~((entries >= form.low) & (entries <= form.high)).all(axis=-1)
+
+
 class ActionReader:
     """Checks the action dicts of a single world and writes them where the kernels find them."""
 
-    def __init__(self, store, actors):
+    def __init__(self, store: Store, actors: Any):
         self._store = store
         self._actors = actors
         self._actions = None
         self._channels = None
         self._blocks = None
 
-    def read(self, action_dict) -> Actions:
-        """The actions of a step; the agents act in the order of the dict.
+    def read(self, action_dict: Mapping) -> Actions:
+        """Return the actions of a step; the agents act in the order of the dict.
 
         A channel that an agent leaves out gets its null action. Agents that are not active do not
         act.
@@ -154,7 +179,7 @@ class ActionBlocks:
             ``flat[at:]`` is where its actions go.
     """
 
-    def __init__(self, index, channels):
+    def __init__(self, index: dict, channels: Any):
         self._index = index
         kinds = {}
         self._kinds = np.array(
@@ -169,7 +194,7 @@ class ActionBlocks:
         self._ids = self._plan = self._slots = None
 
     def _parts_of(self, kind, channels):
-        """How to get at the actions of a kind of agents, and where in ``flat`` they go.
+        """Return how to get at the actions of a kind of agents, and where in ``flat`` they go.
 
         The latter are the rows of an array [agents of this kind, width]. None: one by one.
         """
@@ -184,8 +209,8 @@ class ActionBlocks:
             parts.append((itemgetter(key), form.leaves[0], flat, places))
         return parts
 
-    def put(self, action_dict):
-        """Writes the actions of a step.
+    def put(self, action_dict: Mapping) -> np.ndarray | None:
+        """Write the actions of a step.
 
         Returns:
             The numbers of the agents, int64 in the order of the dict; None when the actions have to
@@ -212,7 +237,7 @@ class ActionBlocks:
         return self._slots
 
     def _prepare(self, ids):
-        """Finds out who is alike, and where the actions of those go."""
+        """Find out who is alike, and where the actions of those go."""
         self._ids, self._plan = ids, None
         slots = list(map(self._index.get, ids))
         if None in slots:
@@ -238,12 +263,12 @@ class Masks:
         layout: Function of a channel that says where the masks of its agents lie.
     """
 
-    def __init__(self, actors, layout):
+    def __init__(self, actors: Any, layout: Any):
         self._actors, self._layout = actors, layout
         self._arrays = None
 
-    def update(self, parts) -> dict:
-        """Makes the masks of the present state, ``{channel: {block: bool array}}``.
+    def update(self, parts: Any) -> dict:
+        """Make the masks of the present state, ``{channel: {block: bool array}}``.
 
         Args:
             parts: Pairs of the actors of some worlds and the number of the first of these.
@@ -266,7 +291,7 @@ class AgentMasks:
         actors: ``{channel: actor}``.
     """
 
-    def __init__(self, store, actors):
+    def __init__(self, store: Store, actors: Any):
         self._store, self._actors = store, actors
         self._masks = Masks(actors, self._layout)
 

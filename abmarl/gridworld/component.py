@@ -113,7 +113,7 @@ class ChannelComponent(Component):
     supported_agent_type: Any = None
     side = None
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.prepare()
         # One form for all agents that are alike; 100,000 agents must not take a dict each.
@@ -132,32 +132,32 @@ class ChannelComponent(Component):
         # With a space the engine knows the channel; what is overridden for agents comes on top.
         return works_on != "agents" or cls.space is ChannelComponent.space
 
-    def prepare(self):
-        """Works out what spaces depend on; called before the agents are given the channel."""
+    def prepare(self) -> None:
+        """Work out what spaces depend on; called before the agents are given the channel."""
 
-    def space(self, agent):
-        """The space of this channel for an agent that is supported."""
+    def space(self, agent: Any) -> Any:
+        """Return the space of this channel for an agent that is supported."""
         raise TypeError(f"{type(self).__name__} must define space(agent).")
 
-    def null(self, agent):
-        """The point of the space that does or tells nothing; None: there is none."""
+    def null(self, agent: Any) -> Any:
+        """Return the point of the space that does or tells nothing; None: there is none."""
         return None
 
-    def parameters(self, agent):
-        """What space and null point of an agent depend on, hashable; None: ask for each."""
+    def parameters(self, agent: Any) -> Any:
+        """Return what space and null point of an agent depend on, hashable; None: ask for each."""
         return None
 
-    def supports(self, agent) -> bool:
-        """Whether an agent has this channel."""
+    def supports(self, agent: Any) -> bool:
+        """Tell whether an agent has this channel."""
         return isinstance(agent, self.supported_agent_type)
 
-    def form(self, slot) -> SpaceLayout:
-        """What the entries of an agent look like; None when it has no such channel."""
+    def form(self, slot: int) -> SpaceLayout:
+        """Return what the entries of an agent look like; None when it has no such channel."""
         number = self.form_of[slot]
         return self.forms[number] if number >= 0 else None
 
-    def null_of(self, slot):
-        """The null point of an agent; None when it has none or no such channel."""
+    def null_of(self, slot: int) -> Any:
+        """Return the null point of an agent; None when it has none or no such channel."""
         number = self.form_of[slot]
         return self._nulls[number] if number >= 0 else None
 
@@ -186,7 +186,7 @@ class ChannelComponent(Component):
         return np.result_type(np.int8, *(form.narrow for form in self.forms))
 
     def _offer(self, slot, agent):
-        """Gives an agent the channel. Agents with equal parameters share one space object."""
+        """Give an agent the channel. Agents with equal parameters share one space object."""
         key = self.parameters(agent)
         if key is None:
             key = repr(self.space(agent))

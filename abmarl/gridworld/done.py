@@ -8,6 +8,7 @@ from abmarl.gridworld.component import Component
 from abmarl.gridworld.former_names import former_names_in
 from abmarl.gridworld.grid import parse_agent, parse_encodings
 from abmarl.gridworld.registry import register
+from abmarl.gridworld.store import Store
 from abmarl.kernels.done import (
     add_done,
     none_active,
@@ -53,36 +54,36 @@ class DoneBase(Component):
     }
     calls: Any = None
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.agents_done = np.zeros((self.store.num_worlds, self.store.num_agents), bool)
         self.worlds_done = np.zeros(self.store.num_worlds, bool)
         self._program = None
 
     def done(self) -> np.ndarray:
-        """bool [B, N]: the agents that are done; by default those that are not active."""
+        """Return bool [B, N]: the agents that are done; by default those that are not active."""
         if self.works_on == "agents":
             return np.array([[bool(self.get_done(agent)) for agent in self.agents.values()]])
         return self._done()
 
     def all_done(self) -> np.ndarray:
-        """bool [B]: the worlds that are done; by default those whose agents all are."""
+        """Return bool [B]: the worlds that are done; by default those whose agents all are."""
         if self.works_on == "agents":
             return np.array([bool(self.get_all_done())])
         return self._all_done()
 
-    def get_done(self, agent, **kwargs) -> bool:
-        """Whether an agent of a single world is done."""
+    def get_done(self, agent: Any, **kwargs: Any) -> bool:
+        """Tell whether an agent of a single world is done."""
         found = self.done() if self.works_on == "arrays" else self._done()
         return bool(found[0, agent._slot])
 
-    def get_all_done(self, **kwargs) -> bool:
-        """Whether a single world is done."""
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Tell whether a single world is done."""
         found = self.all_done() if self.works_on == "arrays" else self._all_done()
         return bool(found[0])
 
     def steps(self) -> list:
-        """What a program runs to bring ``agents_done`` and ``worlds_done`` up to date."""
+        """Return what a program runs to bring ``agents_done`` and ``worlds_done`` up to date."""
         return self.calls() if self.works_on == "kernels" else [self._ask]
 
     def _ask(self):
@@ -119,7 +120,7 @@ class AnyDone:
         agents_done, worlds_done: As those of a component.
     """
 
-    def __init__(self, dones, store):
+    def __init__(self, dones: list, store: Store):
         self._dones = dones
         if len(dones) == 1:
             self.agents_done, self.worlds_done = dones[0].agents_done, dones[0].worlds_done
@@ -128,7 +129,7 @@ class AnyDone:
             self.worlds_done = np.zeros(store.num_worlds, bool)
 
     def steps(self) -> list:
-        """What a program runs to bring the arrays up to date."""
+        """Return what a program runs to bring the arrays up to date."""
         if len(self._dones) == 1:
             return self._dones[0].steps()
         steps = []
@@ -144,7 +145,7 @@ class ActiveDone(DoneBase):
     """An agent is done when it is inactive, the world when every agent is."""
 
     def calls(self) -> list:
-        """Who is not active, and where nobody is."""
+        """Return calls that find who is not active, and where nobody is."""
         world = self.store.world
         return [
             Call(not_active, world, self.agents_done),
@@ -162,7 +163,7 @@ class OneTeamRemainingDone(ActiveDone):
         ignore_encodings: Encodings of agents that do not count.
     """
 
-    def __init__(self, ignore_encodings=None, **kwargs):
+    def __init__(self, ignore_encodings: Any = None, **kwargs: Any):
         super().__init__(**kwargs)
         ignored = set() if ignore_encodings is None else ignore_encodings
         if isinstance(ignored, int | np.integer):
@@ -176,7 +177,7 @@ class OneTeamRemainingDone(ActiveDone):
         self._counted = ~np.isin(self.store.traits["encoding"], list(self.ignore_encodings))
 
     def calls(self) -> list:
-        """Who is not active, and where the active ones that count are of one team, or none."""
+        """Return calls that find where the active agents that count are of one team, or none."""
         world = self.store.world
         return [
             Call(not_active, world, self.agents_done),
@@ -195,7 +196,9 @@ class TargetEncodingInactiveDone(DoneBase):
             are; else it takes all of them.
     """
 
-    def __init__(self, target_mapping=None, sim_ends_if_one_done=True, **kwargs):
+    def __init__(
+        self, target_mapping: Any = None, sim_ends_if_one_done: bool = True, **kwargs: Any
+    ):
         super().__init__(**kwargs)
         if not isinstance(sim_ends_if_one_done, bool | np.bool_):
             raise TypeError(
@@ -225,7 +228,7 @@ class _AgentTargetDone(DoneBase):
         target_mapping: ``{agent id: id of its target}``.
     """
 
-    def __init__(self, target_mapping=None, **kwargs):
+    def __init__(self, target_mapping: Any = None, **kwargs):
         super().__init__(**kwargs)
         name = type(self).__name__
         if target_mapping is not None and not isinstance(target_mapping, dict):
@@ -258,7 +261,7 @@ class TargetAgentOverlapDone(_AgentTargetDone):
     """
 
     def calls(self) -> list:
-        """Who is on the cell of its target, and where all are."""
+        """Return calls that find who is on the cell of its target, and where all are."""
         found = self.agents_done, self.worlds_done
         return [Call(targets_reached, self.store.world, self._targets, *found)]
 

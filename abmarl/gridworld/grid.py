@@ -2,6 +2,7 @@
 
 import difflib
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,14 @@ class Grid:
         TypeError, ValueError: A size or an encoding is not a suitable int.
     """
 
-    def __init__(self, rows, cols, overlapping=None, store=None, **kwargs):
+    def __init__(
+        self,
+        rows: int,
+        cols: int,
+        overlapping: dict | None = None,
+        store: Store | None = None,
+        **kwargs: Any,
+    ):
         for name, value in (("rows", rows), ("cols", cols)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
                 raise TypeError(f"{name} must be an int, got {value!r}.")
@@ -63,7 +71,7 @@ class Grid:
         return self._store
 
     def bind(self, agents: dict) -> Store:
-        """Puts the agents into the store of this grid and returns it.
+        """Put the agents into the store of this grid and return it.
 
         Raises:
             ValueError: An agent is in another simulation already, or the grid has other agents.
@@ -101,8 +109,8 @@ class Grid:
             self._groups = find_groups(agents, self._store.traits)
         return self._groups
 
-    def replicate(self, store) -> "Grid":
-        """The same grid on another store of the same agents."""
+    def replicate(self, store: Store) -> "Grid":
+        """Return the same grid on another store of the same agents."""
         twin = Grid(self.rows, self.cols, store=store)
         twin._overlapping = self._overlapping
         twin._agents = self._agents
@@ -110,18 +118,18 @@ class Grid:
         twin.replica = True
         return twin
 
-    def reset(self):
-        """Empties every cell."""
+    def reset(self) -> None:
+        """Empty every cell."""
         if self._store is not None:
             self._store.empty_grid()
 
-    def query(self, agent, cell) -> bool:
-        """Whether a cell (row, column) is available to an agent."""
+    def query(self, agent: Any, cell: Any) -> bool:
+        """Tell whether a cell (row, column) is available to an agent."""
         self._adopt(agent)
         return self._store.may_enter(agent._slot, self._number(cell))
 
-    def place(self, agent, cell) -> bool:
-        """Puts an agent on a cell; False and no change when it is not available."""
+    def place(self, agent: Any, cell: Any) -> bool:
+        """Put an agent on a cell; False and no change when it is not available."""
         self._adopt(agent)
         store, p = self._store, self._number(cell)
         here = store.on_grid(agent._slot)
@@ -134,8 +142,8 @@ class Grid:
         store.enter(agent._slot, p)
         return True
 
-    def remove(self, agent, cell):
-        """Takes an agent off a cell.
+    def remove(self, agent: Any, cell: Any) -> None:
+        """Take an agent off a cell.
 
         Raises:
             ValueError: The agent is not there.
@@ -145,7 +153,7 @@ class Grid:
         self._store.leave(agent._slot)
 
     def __getitem__(self, cell) -> dict:
-        """The agents on ``grid[row, col]``, by id, in the order in which they came."""
+        """Return the agents on ``grid[row, col]``, by id, in the order in which they came."""
         p = self._number(cell)
         if self._store is None:
             return {}
@@ -164,7 +172,7 @@ class Grid:
         return None if self._store is None else self._store.padding.ravel(row, col)
 
     def _adopt(self, agent):
-        """Lets an agent that is in no simulation join a grid that is used by itself."""
+        """Let an agent that is in no simulation join a grid that is used by itself."""
         if agent._store is not None:
             if agent._store is not self._store:
                 raise ValueError(f"Agent {agent.id!r} is on another grid.")
@@ -189,7 +197,7 @@ class Grid:
         return f"Grid({self.rows}, {self.cols}, overlapping={self.overlapping})"
 
 
-def parse_encodings(name, mapping, known=None) -> dict:
+def parse_encodings(name: str, mapping: dict, known: Any = None) -> dict:
     """``{encoding: encoding or collection}`` as ``{encoding: set}``.
 
     Args:
@@ -218,8 +226,8 @@ def parse_encodings(name, mapping, known=None) -> dict:
     return found
 
 
-def parse_agent(name, agent, agents) -> str:
-    """The id of an agent that is given by its id or as an object.
+def parse_agent(name: str, agent: Any, agents: dict) -> str:
+    """Return the id of an agent that is given by its id or as an object.
 
     Args:
         name: What it is called in messages.

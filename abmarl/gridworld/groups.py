@@ -6,6 +6,7 @@ simulation. A layout says where the rows of a channel of each group lie in one f
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ class Group:
         return len(self.agent_ids)
 
     @functools.cached_property
-    def index(self):
-        """Selects the group's columns of a [B, N] array: a slice (a view) wherever possible."""
+    def index(self) -> Any:
+        """Select the group's columns of a [B, N] array: a slice (a view) wherever possible."""
         first, last, count = int(self.slots[0]), int(self.slots[-1]), len(self)
         step = (last - first) // (count - 1) if count > 1 else 1
         if np.array_equal(self.slots, np.arange(first, last + 1, step)):
@@ -43,8 +44,8 @@ class Group:
         return self.slots
 
 
-def find_groups(agents: dict, traits) -> dict:
-    """Sorts the agents into groups, by name, in the order of their first agents.
+def find_groups(agents: dict, traits: np.ndarray) -> dict:
+    """Sort the agents into groups, by name, in the order of their first agents.
 
     Agents form a group when class, parameters and group name are equal. A group without a name is
     called after its class, with the encoding and, if need be, a number behind it.
@@ -114,7 +115,7 @@ class Layout:
         size: Entries of the flat array.
     """
 
-    def __init__(self, blocks, num_worlds, num_agents):
+    def __init__(self, blocks: dict, num_worlds: int, num_agents: int):
         widths = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in blocks.items()}
         size = num_worlds * sum(len(slots) * widths[name] for name, (slots, _) in blocks.items())
         dtype = np.int32 if size <= np.iinfo(np.int32).max else np.int64
@@ -140,8 +141,8 @@ class Layout:
             rows_of[:, 0] += low * np.maximum(rows_of[:, 1], 0)
         return self._shards[low]
 
-    def views(self, flat) -> dict:
-        """The blocks of a flat array by group, ``[num_worlds, n, *shape]``, without a copy."""
+    def views(self, flat: np.ndarray) -> dict:
+        """Return the blocks of a flat array by group, views ``[num_worlds, n, *shape]``."""
         return {
             name: flat[start:stop].reshape(shape)
             for name, (start, stop, shape) in self.blocks.items()

@@ -2,11 +2,13 @@
 
 import difflib
 import inspect
+from collections.abc import KeysView
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from abmarl.gridworld.store import SHOWN
+from abmarl.gridworld.store import SHOWN, Store
 from abmarl.kernels.episode import add_rewards, reward_turns
 from abmarl.kernels.program import Call
 
@@ -30,7 +32,7 @@ class RewardRules:
             array that does not exist.
     """
 
-    def __init__(self, rewards, actors, store):
+    def __init__(self, rewards: dict | None, actors: Any, store: Store):
         if not isinstance(rewards, dict):
             raise TypeError(f"rewards must be a dict like {{'kill': 1}}, got {rewards!r}.")
         self.step_amount = 0.0
@@ -85,8 +87,8 @@ class RewardRules:
             return np.broadcast_to(store.encodings, store.active.shape)
         return getattr(store, name)
 
-    def steps(self, actions) -> list:
-        """What a program runs to add what the events did not add themselves."""
+    def steps(self, actions: Any) -> list:
+        """Return what a program runs to add what the events did not add themselves."""
         steps = []
         if self.step_amount:
             turns = actions.turns, actions.num_turns
@@ -96,7 +98,7 @@ class RewardRules:
         return steps
 
     def _apply_rules(self):
-        """Adds what the rules say.
+        """Add what the rules say.
 
         Raises:
             ValueError: A rule returned something of another shape, or not finite.
@@ -121,7 +123,7 @@ class RewardRules:
 class RewardsById:
     """The rewards of a single world by agent id, on the store's array: ``rewards['a'] -= 0.1``."""
 
-    def __init__(self, store):
+    def __init__(self, store: Store):
         self._store = store
 
     def __getitem__(self, agent_id):
@@ -139,15 +141,15 @@ class RewardsById:
     def __len__(self):
         return self._store.num_agents
 
-    def keys(self):
-        """The agents' ids."""
+    def keys(self) -> KeysView:
+        """Return the agents' ids."""
         return self._store.index.keys()
 
-    def values(self):
-        """The rewards, as floats."""
+    def values(self) -> list:
+        """Return the rewards, as floats."""
         return self._store.rewards[0].tolist()
 
-    def items(self):
+    def items(self) -> zip:
         """Pairs of id and reward."""
         return zip(self._store.ids, self.values(), strict=True)
 

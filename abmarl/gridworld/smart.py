@@ -3,6 +3,8 @@
 import difflib
 import functools
 import inspect
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +41,16 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     """
 
     def __init__(
-        self, agents=None, grid=None, states=(), actors=(), observers=(), dones=(), rewards=None,
-        **kwargs,
-    ):  # fmt: skip
+        self,
+        agents: Any = None,
+        grid: Any = None,
+        states: Any = (),
+        actors: Any = (),
+        observers: Any = (),
+        dones: Any = (),
+        rewards: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(agents=agents, grid=grid)
         self._kwargs = {"agents": self.agents, "grid": self.grid, **kwargs}
         for name, given in (("states", states), ("observers", observers), ("dones", dones)):
@@ -71,8 +80,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._declared_rewards = {} if rewards is None else rewards
         self.rewards = RewardsById(self.store)
 
-    def finalize(self):
-        """Makes agents and spaces ready for use, and settles who acts and what is rewarded."""
+    def finalize(self) -> None:
+        """Make agents and spaces ready for use, and settle who acts and what is rewarded."""
         super().finalize()
         self._arrays = self.store
         made = [part for part in vars(self).values() if isinstance(part, ActorBase)]
@@ -101,8 +110,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     # --- the interface of a single simulation ---
 
-    def reset(self, seed=None, **kwargs):
-        """Starts an episode.
+    def reset(self, seed: int | tuple | None = None, **kwargs: Any) -> None:
+        """Start an episode.
 
         Args:
             seed: An int s for world 0 of seed s, (s, k) for world k; None goes on with the
@@ -111,8 +120,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self.start_episode(np.zeros(1, np.int64))
         self.store.rewards[:] = 0.0
 
-    def step(self, action_dict, **kwargs):
-        """Lets the agents in ``action_dict`` act, in its order.
+    def step(self, action_dict: Mapping, **kwargs: Any) -> None:
+        """Let the agents in ``action_dict`` act, in its order.
 
         Raises:
             ValueError: An agent or channel is unknown or an action is not in its space; nothing
@@ -128,8 +137,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._placed = True
         self._play(self._reader.read(action_dict))
 
-    def get_obs(self, agent_id, **kwargs) -> dict:
-        """The observation of one agent: ``{channel: array}``.
+    def get_obs(self, agent_id: str, **kwargs: Any) -> dict:
+        """Return the observation of one agent: ``{channel: array}``.
 
         The arrays are the caller's own: they never change, and what is written into them does not
         show in what is asked for later.
@@ -145,26 +154,26 @@ class SmartGridWorldSimulation(GridWorldSimulation):
                 obs[observer.key] = row
         return obs
 
-    def get_reward(self, agent_id, **kwargs) -> float:
-        """The reward since it was read last; reading sets it to 0."""
+    def get_reward(self, agent_id: str, **kwargs: Any) -> float:
+        """Return the reward since it was read last; reading sets it to 0."""
         rewards = self._arrays.rewards
         slot = self._arrays.index[agent_id]
         reward = rewards.item(slot)
         rewards[0, slot] = 0.0
         return reward
 
-    def get_done(self, agent_id, **kwargs) -> bool:
-        """Whether the agent is done."""
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        """Tell whether the agent is done."""
         return self.find_done().item(self._arrays.index[agent_id])
 
-    def get_all_done(self, **kwargs) -> bool:
-        """Whether the simulation is done."""
+    def get_all_done(self, **kwargs: Any) -> bool:
+        """Tell whether the simulation is done."""
         if self._done_version != self._arrays.version:
             self.find_done()
         return self.any_done.worlds_done.item(0)
 
     def action_masks(self) -> dict:
-        """Which actions would do something now: moves that are possible, attacks with a target.
+        """Return which actions would do something now: possible moves, attacks with a target.
 
         Returns:
             ``{agent id: {channel: bool array}}``, of the channels whose actors make masks; the
@@ -178,7 +187,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return self._masks.read()
 
     def find_done(self) -> np.ndarray:
-        """Which agents are done, bool [N]; the next call overwrites it."""
+        """Return which agents are done, bool [N]; the next call overwrites it."""
         if self._done_version != self._arrays.version:
             if self._find is None:
                 self._find = Program(self.any_done.steps())
@@ -186,8 +195,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             self._done_version = self._arrays.version
         return self.any_done.agents_done[0]
 
-    def get_outputs(self, agent_ids) -> tuple:
-        """Observations, rewards, dones and infos of several agents by id, made in one go."""
+    def get_outputs(self, agent_ids: Any) -> tuple:
+        """Return observations, rewards, dones and infos of several agents by id, made in one go."""
         if not self._own_getters:
             return super().get_outputs(agent_ids)
         ids = tuple(agent_ids)
@@ -232,8 +241,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     # --- all worlds at once, as arrays ---
 
-    def start_episode(self, worlds):
-        """Starts an episode in the listed worlds (int64 array).
+    def start_episode(self, worlds: Any) -> None:
+        """Start an episode in the listed worlds (int64 array).
 
         Raises:
             ValueError: Agents do not fit on the grid.
@@ -245,8 +254,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._start()
         self.check_start()
 
-    def start_steps(self, worlds) -> list:
-        """What a program runs instead of ``start_episode``; a world below 0 ends the list."""
+    def start_steps(self, worlds: Any) -> list:
+        """Return what a program runs instead of ``start_episode``; worlds below 0 end the list."""
         if type(self).start_episode is not SmartGridWorldSimulation.start_episode:
             return [on_listed(self.start_episode, worlds)]
         return self._start_steps(worlds)
@@ -257,14 +266,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             steps += state.steps(worlds)
         return steps
 
-    def check_start(self):
-        """Raises a ValueError if the last start of episodes failed."""
+    def check_start(self) -> None:
+        """Raise a ValueError if the last start of episodes failed."""
         self.store.touch()
         for state in self.states:
             state.check()
 
-    def step_batch(self, actions):
-        """What a step does, in all worlds.
+    def step_batch(self, actions: Any) -> None:
+        """Carry out a step, in all worlds.
 
         By default every actor processes its channel, in the order declared.
 
@@ -275,8 +284,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         for actor in self.actors.values():
             actor.process(actions)
 
-    def play_steps(self, actions) -> list:
-        """What a program runs for a step: ``step_batch``, then what is rewarded besides events."""
+    def play_steps(self, actions: Any) -> list:
+        """Return what a program runs for a step: ``step_batch``, then the reward rules."""
         if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
             steps = [lambda: self._step_batch(actions)]
         else:
@@ -316,7 +325,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         own = all(type(part).__module__.startswith("abmarl.") for part in parts)
         return not own or bool(self._rules.rules)
 
-    def vectorize(self, num_envs, **kwargs):
+    def vectorize(self, num_envs: int, **kwargs: Any) -> Any:
         """Many worlds of this simulation at once.
 
         Args:
@@ -349,7 +358,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
 
 def _refuse_unknown(kwargs, components):
-    """Refuses parameters that no component takes.
+    """Refuse parameters that no component takes.
 
     Args:
         kwargs: The parameters of the components by name.
@@ -374,7 +383,7 @@ def _refuse_unknown(kwargs, components):
 
 
 def _refuse_unplaced(components):
-    """Refuses components that need agents on the grid where nothing places them.
+    """Refuse components that need agents on the grid where nothing places them.
 
     Placement comes from a state component: there is no class that could do it by hand.
 

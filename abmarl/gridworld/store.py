@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -207,28 +208,28 @@ class Store:
         return self._world
 
     def state(self) -> dict:
-        """Every array that a step may change, by name: the arrays themselves, not copies."""
+        """Return every array that a step may change, by name: the arrays themselves, not copies."""
         if self._state is None:  # kept, as it is asked for in every step that may fail
             self._state = {name: getattr(self, name) for name in self._STATE} | self.fields()
         return dict(self._state)
 
-    def load(self, saved: dict):
-        """Copies saved arrays back, which have been checked (see ``saved_state``)."""
+    def load(self, saved: dict) -> None:
+        """Copy saved arrays back, which have been checked (see ``saving``)."""
         for name, array in self.state().items():
             if name in saved:  # a reset that failed may have declared more
                 array[...] = saved[name]
         self.touch()
 
     def fields(self) -> dict:
-        """The arrays that agent classes and components declared, by name."""
+        """Return the arrays that agent classes and components declared, by name."""
         return {name: entry[0] for name, entry in self._fields.items()}
 
     def has(self, name: str) -> bool:
-        """Whether a field of that name was declared."""
+        """Tell whether a field of that name was declared."""
         return name in self._fields
 
     def array(self, name: str) -> np.ndarray:
-        """The array [B, N, ...] of a declared field."""
+        """Return the array [B, N, ...] of a declared field."""
         return self._fields[name][0]
 
     def __getattr__(self, name):
@@ -237,8 +238,10 @@ class Store:
             return fields[name][0]
         raise AttributeError(f"The store has no array {name!r}; declared are {sorted(fields)}.")
 
-    def require(self, name, dtype, shape=(), default=0, reset=False) -> np.ndarray:
-        """Declares a field and returns its array [B, N, *shape]; twice gives the same array.
+    def require(
+        self, name: str, dtype: Any, shape: tuple = (), default: Any = 0, reset: bool = False
+    ) -> np.ndarray:
+        """Declare a field and return its array [B, N, *shape]; twice gives the same array.
 
         Args:
             reset: Whether it starts every episode at ``default``.
@@ -264,15 +267,15 @@ class Store:
         return self.padding.positions(self.cell)
 
     def teams(self) -> np.ndarray:
-        """int32 [B, N], or [1, N] while teams do not change: the team of every agent."""
+        """Return int32 [B, N], or [1, N] while teams do not change: the team of every agent."""
         return self.array("team") if self.has("team") else self.initial_teams[None]
 
-    def touch(self):
-        """Says that the state has changed."""
+    def touch(self) -> None:
+        """Declare that the state has changed."""
         self.version += 1
 
-    def remove(self, gone):
-        """Makes the agents in ``gone``, bool [B, N], inactive and takes them off the grid.
+    def remove(self, gone: np.ndarray) -> None:
+        """Make the agents in ``gone``, bool [B, N], inactive and take them off the grid.
 
         Raises:
             ValueError: It has another shape or dtype.
@@ -290,23 +293,23 @@ class Store:
 
     # --- episodes and random streams ---
 
-    def clear(self, worlds):
-        """Empties the grids of the listed worlds (int64 array)."""
+    def clear(self, worlds: Any) -> None:
+        """Empty the grids of the listed worlds (int64 array)."""
         self.clearing(worlds)()
         self.touch()
 
-    def clearing(self, worlds) -> Call:
-        """Empties the grids of the listed worlds, as a call."""
+    def clearing(self, worlds: Any) -> Call:
+        """Return a call that empties the grids of the listed worlds."""
         return Call(clear_worlds, self.world, worlds)
 
-    def begin(self):
-        """Gives the variables of all worlds what an episode starts from."""
+    def begin(self) -> None:
+        """Give the variables of all worlds what an episode starts from."""
         if self._begin is None:
             self._begin = Program(self.beginning(np.arange(self.num_worlds)))
         self._begin()
         self.touch()
 
-    def beginning(self, worlds) -> list:
+    def beginning(self, worlds: Any) -> list:
         """Calls that give the variables of the listed worlds what an episode starts from."""
         calls = [Call(begin_episodes, self.world, worlds)]
         for array, default, reset in self._fields.values():
@@ -317,8 +320,10 @@ class Store:
                 calls.append(Call(fill_worlds, worlds, values, start.reshape(-1)))
         return calls
 
-    def seed(self, seed=None, worlds=None, first_world=0) -> int:
-        """Starts the random streams of the listed worlds (all by default) anew.
+    def seed(
+        self, seed: int | tuple | None = None, worlds: Any = None, first_world: int = 0
+    ) -> int:
+        """Start the random streams of the listed worlds (all by default).
 
         World k of the store gets the streams of world ``first_world + k`` of the seed. Returns the
         seed, which is drawn from the system when none is given.
@@ -330,11 +335,11 @@ class Store:
         return seed
 
     def streams_copy(self) -> dict:
-        """A copy of the random streams, as ``load`` takes it."""
+        """Return a copy of the random streams, as ``load`` takes it."""
         return {name: getattr(self, name).copy() for name in self._STATE[-3:]}
 
     def shard(self, low: int, high: int) -> "Store":
-        """The worlds ``low`` to ``high`` as a store of their own, on the same memory."""
+        """Return the worlds ``low`` to ``high`` as a store of their own, on the same memory."""
         part = object.__new__(Store)
         part.__dict__.update(self.__dict__)
         part.num_worlds = high - low
@@ -401,15 +406,15 @@ class Store:
         # With all agents of a cell of one encoding, that encoding stands in ``top``.
         self.uniform = not (self.overlap & ~np.eye(len(self.kinds), dtype=bool)).any()
 
-    def relation(self, mapping) -> np.ndarray:
+    def relation(self, mapping: dict) -> np.ndarray:
         """``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
         matrix = np.zeros((len(self.kinds), len(self.kinds)), bool)
         for k, encoding in enumerate(self.kinds):
             matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))
         return matrix
 
-    def by_label(self, matrix) -> tuple:
-        """A relation of kinds as one of kinds to what stands in ``top``.
+    def by_label(self, matrix: np.ndarray) -> tuple:
+        """Return a relation of kinds as one of kinds to what stands in ``top``.
 
         Returns:
             bool [K, L] with a column per label from the lowest one, and that label. L is 0 when
@@ -423,13 +428,13 @@ class Store:
         found[:, self.kinds - lowest] = matrix
         return found, lowest
 
-    def trait(self, name, slot):
-        """A parameter of one agent as a Python number."""
+    def trait(self, name: str, slot: int) -> Any:
+        """Return a parameter of one agent as a Python number."""
         value = self.traits[name].item(slot)
         return None if name in _OPEN and not value > 0 else value
 
-    def set_trait(self, name, slot, value):
-        """Changes a parameter of one agent.
+    def set_trait(self, name: str, slot: int, value: Any) -> None:
+        """Change a parameter of one agent.
 
         Raises:
             ValueError: The simulation was laid out for the present value.
@@ -449,8 +454,8 @@ class Store:
             )
         self.traits[name][slot] = _OPEN[name] if value is None else value
 
-    def set_start(self, slot, position):
-        """Sets the initial cell of one agent; None: a random one."""
+    def set_start(self, slot: int, position: Any) -> None:
+        """Set the initial cell of one agent; None: a random one."""
         if position is None:
             self.start[slot] = 0
         else:
@@ -462,8 +467,8 @@ class Store:
                 )
             self.start[slot] = self.padding.ravel(row, col)
 
-    def set_initial_team(self, slot, team):
-        """Sets the team in which one agent starts; None: that of its encoding.
+    def set_initial_team(self, slot: int, team: int | None) -> None:
+        """Set the team in which one agent starts; None: that of its encoding.
 
         Raises:
             ValueError: The simulation was laid out for smaller numbers of teams.
@@ -472,8 +477,8 @@ class Store:
         self.check_team(team)
         self.initial_teams[slot] = team
 
-    def check_team(self, team):
-        """Refuses a team that spaces and arrays have no room for."""
+    def check_team(self, team: int | None) -> None:
+        """Refuse a team that spaces and arrays have no room for."""
         if team > self.most_team:
             raise ValueError(
                 f"The teams of this simulation go up to {self.most_team}, got {team}; "
@@ -482,8 +487,8 @@ class Store:
 
     # --- world 0, as agent objects and the grid read and write it ---
 
-    def bind(self, slot, agent):
-        """Moves what the agent holds into the arrays; from then on it reads and writes them."""
+    def bind(self, slot: int, agent: Any) -> None:
+        """Move what the agent holds into the arrays; from then on it reads and writes them."""
         names = ("active", "health", *declared(type(agent), Field))
         values = {name: getattr(agent, name) for name in names}
         position = agent.position
@@ -495,13 +500,13 @@ class Store:
         if position is not None:
             self.set_position(slot, position)
 
-    def position_of(self, slot):
-        """int array (row, column) of one agent of world 0, or None."""
+    def position_of(self, slot: int) -> np.ndarray | None:
+        """Return the row and column, an int array, of one agent of world 0, or None."""
         p = self.cell.item(slot)
         return np.array(self.padding.unravel(p)) if p else None
 
-    def set_position(self, slot, position):
-        """Moves one agent of world 0, on the grid if it is there.
+    def set_position(self, slot: int, position: Any) -> None:
+        """Move one agent of world 0, on the grid if it is there.
 
         Raises:
             ValueError: The cell is not on the grid or not available.
@@ -521,52 +526,52 @@ class Store:
             self.enter(slot, p)
         self.touch()
 
-    def empty_grid(self):
-        """Takes every agent of world 0 off the grid and changes nothing else about it."""
+    def empty_grid(self) -> None:
+        """Take every agent of world 0 off the grid and change nothing else about it."""
         self.first[0] = -1
         self.top[0] = self.blank
         self.walls[0] = 0
         self.cell[0] = 0
         self.touch()
 
-    def set_active(self, slot, value):
-        """Makes one agent of world 0 active or not; it stays where it is."""
+    def set_active(self, slot: int, value: Any) -> None:
+        """Make one agent of world 0 active or not; it stays where it is."""
         self.active[0, slot] = value
         self.update_wall(slot)
         self.touch()
 
-    def update_wall(self, slot):
-        """Says anew whether the cell of a blocking agent hides what is behind it."""
+    def update_wall(self, slot: int) -> None:
+        """Update whether the cell of a blocking agent hides what is behind it."""
         if self.traits["blocking"][slot] and self.on_grid(slot):
             p = self.cell.item(slot)
             there = self.occupants(p)
             self.walls[0, p] = (self.traits["blocking"][there] & self.active[0, there]).any()
 
-    def occupants(self, p) -> list:
-        """The agents (numbers) of a cell of world 0, in the order in which they came."""
+    def occupants(self, p: int) -> list:
+        """Return the agents (numbers) of a cell of world 0, in the order in which they came."""
         found, j = [], self.first.item(p)
         while j >= 0:
             found.append(j)
             j = self.next_.item(j)
         return found[::-1]
 
-    def on_grid(self, slot) -> bool:
-        """Whether an agent of world 0 stands on a cell."""
+    def on_grid(self, slot: int) -> bool:
+        """Tell whether an agent of world 0 stands on a cell."""
         return slot in self.occupants(self.cell.item(slot))
 
-    def may_enter(self, slot, p) -> bool:
-        """Whether cell p of world 0 is available to an agent."""
+    def may_enter(self, slot: int, p: int) -> bool:
+        """Tell whether cell p of world 0 is available to an agent."""
         return bool(self._ask(may_enter, slot, p)[2])
 
-    def enter(self, slot, p):
-        """Puts an agent of world 0 on cell p."""
+    def enter(self, slot: int, p: int) -> None:
+        """Put an agent of world 0 on cell p."""
         self._ask(enter_cell, slot, p)
         if not self.active[0, slot]:
             self.update_wall(slot)
         self.touch()
 
-    def leave(self, slot):
-        """Takes an agent of world 0 off the grid."""
+    def leave(self, slot: int) -> None:
+        """Take an agent of world 0 off the grid."""
         self._ask(leave_cell, slot, 0)
         self.touch()
 
@@ -577,7 +582,7 @@ class Store:
         return asked
 
     def _bind(self, kernel, shape, dtype) -> tuple:
-        """An array, and a program that runs a kernel on the world and this array.
+        """Return an array, and a program that runs a kernel on the world and this array.
 
         To give a kernel the whole world from Python each time takes longer than these kernels do.
         """
@@ -621,7 +626,7 @@ class Padding:
             no table); see ``abmarl.kernels.sight``.
     """
 
-    def __init__(self, rows, cols, traits):
+    def __init__(self, rows: int, cols: int, traits: np.ndarray):
         farthest = max(rows, cols) - 1
         reach = min(max(traits["move_range"].max(), traits["attack_range"].max()), farthest)
         self.pad = int(max(1, traits["view_range"].max(), reach))
@@ -653,24 +658,24 @@ class Padding:
             start += size
 
     def scratch(self) -> np.ndarray:
-        """uint64: room for the hidden cells of the largest window; empty when nobody blocks."""
+        """Return room for the hidden cells of the largest window; none when nobody blocks."""
         return np.zeros(_words(self.pad) if self._blocked else 0, np.uint64)
 
-    def blank(self, dtype) -> np.ndarray:
+    def blank(self, dtype: Any) -> np.ndarray:
         """[cells]: an empty grid, 0 inside and -1 outside."""
         grid = np.full((self.rows + 2 * self.pad, self.width), -1, dtype)
         grid[self.pad : self.pad + self.rows, self.pad : self.pad + self.cols] = 0
         return grid.reshape(-1)
 
     def ravel(self, row: int, col: int) -> int:
-        """The number of a cell."""
+        """Return the number of a cell."""
         return (row + self.pad) * self.width + col + self.pad
 
     def unravel(self, p: int) -> tuple:
         """Row and column of a cell."""
         return p // self.width - self.pad, p % self.width - self.pad
 
-    def positions(self, cells) -> np.ndarray:
+    def positions(self, cells: np.ndarray) -> np.ndarray:
         """Cells [B, N] as rows and columns, int32 [B, N, 2]."""
         out = np.empty((*cells.shape, 2), np.int32)
         unravel_cells(cells, self.width, self.pad, out)

@@ -1,11 +1,12 @@
 """What actors have in common."""
 
 import operator
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.actions import Actions, as_array, outside
 from abmarl.gridworld.component import ChannelComponent
 from abmarl.kernels.program import Call, Program
 from abmarl.kernels.turns import Turns
@@ -36,7 +37,7 @@ class ActorBase(ChannelComponent):
     events = ()
     calls: Any = None
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
         self._own = None
@@ -45,8 +46,15 @@ class ActorBase(ChannelComponent):
 
     # --- for subclasses to fill in ---
 
-    def run(self, turns, num_turns, flat, rows_of, fresh):
-        """Lets the agents act, in turn, in every world, and returns the outcome.
+    def run(
+        self,
+        turns: np.ndarray,
+        num_turns: np.ndarray,
+        flat: np.ndarray,
+        rows_of: np.ndarray,
+        fresh: bool,
+    ) -> Any:
+        """Let the agents act, in turn, in every world, and return the outcome.
 
         Args:
             turns, num_turns: Who acts, see ``Actions``.
@@ -61,14 +69,14 @@ class ActorBase(ChannelComponent):
             call()
         return self.outcome
 
-    def event(self, name) -> np.ndarray:
+    def event(self, name: str) -> np.ndarray:
         """[B, N]: how often a named event happened to every agent, in what was processed last."""
         raise ValueError(f"{type(self).__name__} has no event {name!r}; it has {self.events}.")
 
     # --- the two ways in ---
 
-    def process(self, actions):
-        """Processes the actions of all worlds.
+    def process(self, actions: Any) -> Any:
+        """Process the actions of all worlds.
 
         Args:
             actions: The ``Actions`` of a step, or an array [B, n, ...] for the n agents that are
@@ -100,8 +108,8 @@ class ActorBase(ChannelComponent):
         self.store.touch()
         return self._act(actions, True)
 
-    def process_action(self, agent, action_dict, **kwargs):
-        """Processes the action of one agent of a single world.
+    def process_action(self, agent: Any, action_dict: Mapping, **kwargs: Any) -> Any:
+        """Process the action of one agent of a single world.
 
         Args:
             action_dict: Its actions by channel; this actor reads ``action_dict[self.key]``.
@@ -117,12 +125,12 @@ class ActorBase(ChannelComponent):
         self.store.touch()
         return self.result(agent, self._act(actions, False))
 
-    def result(self, agent, outcome):
-        """What ``process_action`` returns for the agent that acted."""
+    def result(self, agent: Any, outcome: Any) -> Any:
+        """Return what ``process_action`` returns for the agent that acted."""
         return outcome
 
-    def nothing(self):
-        """What ``process_action`` returns for an agent without this channel."""
+    def nothing(self) -> Any:
+        """Return what ``process_action`` returns for an agent without this channel."""
         return None
 
     # --- shared work ---
@@ -135,12 +143,12 @@ class ActorBase(ChannelComponent):
         return [self]
 
     @property
-    def unwrapped(self):
+    def unwrapped(self) -> "ActorBase":
         """The actor within all wrappers."""
         return self.layers[-1]
 
-    def slot_of(self, agent) -> int:
-        """The number of an agent.
+    def slot_of(self, agent: Any) -> int:
+        """Return the number of an agent.
 
         Raises:
             TypeError: It is not of this simulation.
@@ -149,8 +157,8 @@ class ActorBase(ChannelComponent):
             raise TypeError(f"process_action takes an agent of this simulation, got {agent!r}.")
         return agent._slot
 
-    def single_action(self, slot, value):
-        """The ``Actions`` of a step in which one agent of a single world acts.
+    def single_action(self, slot: int, value: Any) -> Actions:
+        """Return the ``Actions`` of a step in which one agent of a single world acts.
 
         Raises:
             ValueError: The action is not in its space.
@@ -161,8 +169,8 @@ class ActorBase(ChannelComponent):
         actions.num_turns[0] = 1
         return actions
 
-    def steps(self, actions) -> list:
-        """What a program runs to process the actions of a step."""
+    def steps(self, actions: Any) -> list:
+        """Return what a program runs to process the actions of a step."""
         if self.works_on != "kernels":
             return [lambda: self.process(actions)]
         return self.calls(self._turns(actions, True))
@@ -189,8 +197,8 @@ class ActorBase(ChannelComponent):
             self._masking = arrays, program
         program()
 
-    def read(self, slot, value, flat, rows_of):
-        """Writes one agent's action to its place.
+    def read(self, slot: int, value: Any, flat: np.ndarray, rows_of: np.ndarray) -> None:
+        """Write one agent's action to its place.
 
         Raises:
             ValueError: It is not in the space; nothing has changed.
@@ -198,8 +206,8 @@ class ActorBase(ChannelComponent):
         if not self.form(slot).put(value, flat, rows_of[slot, 0]):
             self.refuse(slot, value)
 
-    def refuse(self, slot, value):
-        """Raises a ValueError that names an agent and the action that is not in its space."""
+    def refuse(self, slot: int, value: Any) -> None:
+        """Raise a ValueError that names an agent and the action that is not in its space."""
         form = self.form(slot)
         dtype = getattr(value, "dtype", None)
         kind = f" of dtype {dtype}" if dtype is not None and not form.takes(dtype) else ""
@@ -208,8 +216,8 @@ class ActorBase(ChannelComponent):
             f"which is not in {form.space}."
         )
 
-    def buffer(self, flat=None, rows_of=None) -> tuple:
-        """What ``Actions.buffers`` holds for this channel: by default an array of its own."""
+    def buffer(self, flat: np.ndarray | None = None, rows_of: np.ndarray | None = None) -> tuple:
+        """Return what ``Actions.buffers`` holds for this channel, by default a new array."""
         if flat is None:
             flat, rows_of = np.zeros(max(1, self.layout.size), self.dtype), self.layout.rows_of
         return flat, rows_of
@@ -230,22 +238,19 @@ class ActorBase(ChannelComponent):
             asked = slots[given[slots, 0] >= 0]
             slots = asked if array.shape[1:2] == (len(asked),) else slots
         shape = (self.store.num_worlds, len(slots), *self.form(slots[0]).shape)
-        if array.shape != shape:
-            raise ValueError(f"Actions {self.key!r} must have shape {shape}, got {array.shape}.")
+        numbers = self.form_of[slots]
+        integer = any(self.forms[number].integer for number in np.unique(numbers))
+        array = as_array(array, shape, integer, f"Actions {self.key!r}")
         entries = array.reshape(*shape[:2], -1)
-        for k, slot in enumerate(slots):
-            form = self.form(slot)
-            values = entries[:, k]
-            if not np.can_cast(array.dtype, form.narrow, "unsafe" if form.integer else "same_kind"):
-                raise TypeError(f"Actions {self.key!r} must be {form.narrow}, got {array.dtype}.")
-            if array.dtype.kind not in "iu" and form.integer:
-                raise TypeError(f"Actions {self.key!r} must be integers, got {array.dtype}.")
-            if ((values < form.low) | (values > form.high)).any():
-                raise ValueError(
-                    f"Actions {self.key!r} of {self.store.ids[slot]!r} leave {form.space}."
-                )
-            at = rows_of[slot, 0] + rows_of[slot, 1] * np.arange(shape[0])
-            flat[at[:, None] + np.arange(form.width)] = values
+        for number in np.unique(numbers):
+            form, mine = self.forms[number], numbers == number
+            wrong = outside(entries[:, mine], form).any(axis=0)
+            if wrong.any():
+                agent_id = self.store.ids[slots[mine][wrong.argmax()]]
+                raise ValueError(f"Actions {self.key!r} of {agent_id!r} leave {form.space}.")
+            worlds = np.arange(shape[0])[:, None]
+            at = rows_of[slots[mine], 0] + worlds * rows_of[slots[mine], 1]
+            flat[at[..., None] + np.arange(form.width)] = entries[:, mine]
         if self.acting is None:
             actions.take_turns(self.store.active)
         else:

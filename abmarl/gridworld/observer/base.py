@@ -34,7 +34,7 @@ class ObserverBase(ChannelComponent):
     }
     calls: Any = None
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._flat = None
         self._waiting = self._everyone = None
@@ -44,8 +44,8 @@ class ObserverBase(ChannelComponent):
 
     # --- for subclasses to fill in ---
 
-    def observe(self, out=None):
-        """The observations of all worlds: an array [B, n, ...] for the n agents supported.
+    def observe(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the observations of all worlds: an array [B, n, ...] for the n agents supported.
 
         Args:
             out: Array to write to; a new one by default.
@@ -65,8 +65,8 @@ class ObserverBase(ChannelComponent):
         out[...] = next(iter(blocks.values()))
         return out
 
-    def write(self, worlds, flat, rows_of, final):
-        """Writes the observations of the listed worlds into a flat array.
+    def write(self, worlds: Any, flat: np.ndarray, rows_of: np.ndarray, final: bool) -> None:
+        """Write the observations of the listed worlds into a flat array.
 
         The rows of an agent that was active when they were written last hold its last view; the
         rows of those that have been inactive for longer hold the null observation.
@@ -106,8 +106,8 @@ class ObserverBase(ChannelComponent):
 
     # --- the single world ---
 
-    def steps(self, worlds, flat, rows_of, final) -> list:
-        """What a program runs instead of ``write``; a world below 0 ends the list of worlds."""
+    def steps(self, worlds: Any, flat: np.ndarray, rows_of: np.ndarray, final: bool) -> list:
+        """Return what a program runs instead of ``write``; a world below 0 ends the list."""
         if self.works_on == "kernels":
             return self.calls(worlds, flat, rows_of, final)
         return [on_listed(self.write, worlds, flat, rows_of, final)]
@@ -213,18 +213,18 @@ class RememberingObserver(ObserverBase):
     Subclasses hand ``views`` to their kernel.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
         self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)
         # What the agents' rows hold.
         self._shown = self.store.require(f"{SHOWN}{self.key}", np.uint8, default=2, reset=True)
 
-    def views(self, worlds, flat, rows_of, final) -> Views:
+    def views(self, worlds: Any, flat: np.ndarray, rows_of: np.ndarray, final: bool) -> Views:
         """Return what kernels need to know of the parameters of ``write``."""
         return Views(worlds, self._viewers, flat, rows_of, final, self._shown, self._due)
 
-    def go_back(self, flat):
+    def go_back(self, flat: np.ndarray) -> None:
         """See ``ObserverBase.go_back``."""
         super().go_back(flat)
         if flat is None:

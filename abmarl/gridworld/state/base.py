@@ -27,8 +27,8 @@ class StateBase(Component):
     rank = 2
     calls: Any = None
 
-    def start(self, worlds):
-        """Starts an episode in the listed worlds (int64 array)."""
+    def start(self, worlds: Any) -> None:
+        """Start an episode in the listed worlds (int64 array)."""
         if self.calls is not None:
             for call in self.calls(worlds):
                 call()
@@ -36,24 +36,24 @@ class StateBase(Component):
         elif self.works_on != "agents":
             raise TypeError(f"{type(self).__name__} must define start(worlds).")
 
-    def check(self):
-        """Raises a ValueError if what was called could not be done."""
+    def check(self) -> None:
+        """Raise a ValueError if what was called could not be done."""
 
     @property
     def may_fail(self) -> bool:
         """Whether an episode may fail to start although others before it did not."""
         return self.works_on != "kernels"
 
-    def steps(self, worlds) -> list:
-        """What a program runs instead of ``start``; a world below 0 ends the list of worlds."""
+    def steps(self, worlds: Any) -> list:
+        """Return what a program runs instead of ``start``; a world below 0 ends the list."""
         if self.works_on == "kernels":
             return self.calls(worlds)
         if self.works_on == "agents":
             return [self.reset]
         return [on_listed(self.start, worlds)]
 
-    def reset(self, worlds=None, **kwargs):
-        """Starts an episode.
+    def reset(self, worlds: Any = None, **kwargs: Any) -> None:
+        """Start an episode.
 
         Args:
             worlds: bool mask [B] or int array of worlds; all of them by default.
@@ -62,8 +62,8 @@ class StateBase(Component):
         self.store.touch()
 
 
-def world_numbers(worlds, num_worlds) -> np.ndarray:
-    """A bool mask, a list of worlds or None (all) as an int64 array.
+def world_numbers(worlds: Any, num_worlds: int) -> np.ndarray:
+    """Return a bool mask, a list of worlds or None (all) as an int64 array.
 
     Raises:
         ValueError: A world does not exist.
@@ -87,8 +87,8 @@ def world_numbers(worlds, num_worlds) -> np.ndarray:
 class HealthState(StateBase):
     """Gives every agent its initial health, or a uniform one in (0, 1) where it has none."""
 
-    def calls(self, worlds) -> list:
-        """Sets health, and with it ``active``."""
+    def calls(self, worlds: Any) -> list:
+        """Set health, and with it ``active``."""
         return [Call(reset_health, self.store.world, worlds)]
 
 
@@ -96,12 +96,12 @@ class HealthState(StateBase):
 class AmmoState(StateBase):
     """Gives every agent its initial ammo."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._ammo = self.store.require("ammo", np.int32)
 
-    def calls(self, worlds) -> list:
-        """Sets ``store.ammo``, int32 [B, N]; 0 for agents without ammunition."""
+    def calls(self, worlds: Any) -> list:
+        """Set ``store.ammo``, int32 [B, N]; 0 for agents without ammunition."""
         return [Call(reset_ammo, self.store.world, worlds, self._ammo)]
 
 
@@ -109,7 +109,7 @@ class AmmoState(StateBase):
 class OrientationState(StateBase):
     """Gives every agent its initial orientation, or a random one where it has none."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         store = self.store
         self._orientation = store.require("orientation", np.int8)
@@ -117,8 +117,8 @@ class OrientationState(StateBase):
         for agent in self.agents.values():
             self._turning[store.index[agent.id]] = isinstance(agent, OrientationAgent)
 
-    def calls(self, worlds) -> list:
-        """Sets ``store.orientation``, int8 [B, N], of the agents that have one."""
+    def calls(self, worlds: Any) -> list:
+        """Set ``store.orientation``, int8 [B, N], of the agents that have one."""
         given = self._turning, self._orientation
         return [Call(reset_orientation, self.store.world, worlds, *given)]
 
@@ -130,11 +130,11 @@ class TeamState(StateBase):
     With it, teams are variables: ``store.team`` int32 [B, N], which a simulation may change.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._team = self.store.require("team", np.int32)
         self._team[:] = self.store.initial_teams
 
-    def calls(self, worlds) -> list:
-        """Sets the teams."""
+    def calls(self, worlds: Any) -> list:
+        """Set the teams."""
         return [Call(fill_worlds, worlds, self._team, self.store.initial_teams)]

@@ -1,7 +1,10 @@
 """The arrays through which a vectorised simulation exchanges actions and observations."""
 
+from typing import Any
+
 import numpy as np
 
+from abmarl.gridworld.actions import as_array, outside
 from abmarl.gridworld.groups import Layout
 from abmarl.kernels.episode import copy_within
 from abmarl.kernels.streams import draw_samples
@@ -20,7 +23,7 @@ class Channels:
         observations: ``{key: (flat array, flat array of final observations, layout)}``.
     """
 
-    def __init__(self, sim, groups, num_worlds):
+    def __init__(self, sim: Any, groups: Any, num_worlds: int):
         self.groups = groups
         self._sim = sim
         self._num_worlds = num_worlds
@@ -36,12 +39,18 @@ class Channels:
         self.action_views = self.by_group(
             {key: layout.views(flat) for key, (flat, layout) in self.actions.items()}
         )
-        self._forms = {
-            name: {key: self._form(sim.actors[key], group) for key in self.action_views[name]}
+        self._targets = {
+            name: {key: self._target(group, key) for key in self.action_views[name]}
             for name, group in groups.items()
         }
 
-    def observation_views(self, final=False) -> dict:
+    def _target(self, group, key):
+        """Return where actions go, their form, bounds that all share, and their name."""
+        form = self._form(self._sim.actors[key], group)
+        common = form.leaves[0].common if form.integer and not form.nested else None
+        return self.action_views[group.name][key], form, common, f"actions[{group.name!r}][{key!r}]"
+
+    def observation_views(self, final: bool = False) -> dict:
         """``{group: {channel: array [B, n, *shape]}}``, views of the flat arrays."""
         return self.by_group(
             {
@@ -51,7 +60,7 @@ class Channels:
         )
 
     def observed_blocks(self) -> list:
-        """All present and final observations as arrays ``[B, n, *shape]``, learning or not."""
+        """Return all present and final observations as arrays ``[B, n, *shape]``."""
         return [
             block
             for flat, last, layout in self.observations.values()
@@ -59,8 +68,8 @@ class Channels:
             for block in layout.views(array).values()
         ]
 
-    def receive(self, actions):
-        """Checks a user's actions while copying them to where the shards find them.
+    def receive(self, actions: Any) -> None:
+        """Check a user's actions while copying them to where the shards find them.
 
         Args:
             actions: ``{group: {channel: integer array [B, n, *shape]}}``.
@@ -78,35 +87,18 @@ class Channels:
                 raise TypeError(f"actions[{name!r}] must be a dict by channel, got {given!r:.60}.")
             if given.keys() != views.keys():
                 raise ValueError(_difference("channel", f"actions[{name!r}]", views, given))
-            for key, view in views.items():
-                self._receive_one(name, key, given[key], view)
-
-    def _receive_one(self, name, key, given, view):
-        form = self._forms[name][key]
-        common = None if form.nested else form.leaves[0].common
-        array = given if type(given) is np.ndarray else np.asarray(given)
-        if array.shape != view.shape:
-            raise ValueError(
-                f"actions[{name!r}][{key!r}] must have shape {view.shape}, got {array.shape}."
-            )
-        if not form.takes(array.dtype):
-            raise TypeError(
-                f"actions[{name!r}][{key!r}] must be {'integers' if form.integer else 'numbers'}, "
-                f"got {array.dtype}."
-            )
-        if array.flags.c_contiguous and common is not None and form.integer:
-            low, high = common
-            fine = copy_within(array.reshape(-1), low, high, view.reshape(-1))
-        else:
-            flat = array.reshape(*array.shape[:2], -1)
-            fine = bool(((flat >= form.low) & (flat <= form.high)).all())
-            np.copyto(view, array, casting="unsafe")
-        if not fine:
-            self._refuse(name, key, array, form)
+            for key, (view, form, common, label) in self._targets[name].items():
+                array = as_array(given[key], view.shape, form.integer, label)
+                if common is not None and array.flags.c_contiguous:
+                    fine = copy_within(array.reshape(-1), *common, view.reshape(-1))
+                else:
+                    fine = not outside(array.reshape(*array.shape[:2], -1), form).any()
+                    np.copyto(view, array, casting="unsafe")
+                if not fine:
+                    self._refuse(name, key, array, form)
 
     def _refuse(self, name, key, array, form):
-        flat = array.reshape(*array.shape[:2], -1)
-        wrong = ~((flat >= form.low) & (flat <= form.high)).all(axis=2)
+        wrong = outside(array.reshape(*array.shape[:2], -1), form)
         b, k = np.unravel_index(np.argmax(wrong), wrong.shape)
         raise ValueError(
             f"Action of agent {self.groups[name].agent_ids[k]!r} in world {b} on channel {key!r} "
@@ -121,8 +113,8 @@ class Channels:
                 blocks[name] = group.slots, form.shape
         return Layout(blocks, self._num_worlds, len(self._sim.agents))
 
-    def mask_layout(self, key) -> Layout:
-        """The layout of the action masks of a channel."""
+    def mask_layout(self, key: str) -> Layout:
+        """Return the layout of the action masks of a channel."""
         actor = self._sim.actors[key]
         blocks = {
             name: (group.slots, actor.mask_shape(int(group.slots[0])))
@@ -140,7 +132,7 @@ class Channels:
             )
         return component.form(int(group.slots[0]))
 
-    def by_group(self, views) -> dict:
+    def by_group(self, views: dict) -> dict:
         """``{channel: {group: array}}`` turned into ``{group: {channel: array}}``."""
         return {
             name: {key: blocks[name] for key, blocks in views.items() if name in blocks}
@@ -158,17 +150,17 @@ class Outputs:
         copy: Whether everything returned is fresh; else the next step overwrites it.
     """
 
-    def __init__(self, episodes, channels, groups, copy):
+    def __init__(self, episodes: Any, channels: Any, groups: Any, copy: bool):
         self._episodes, self._groups, self._copy = episodes, groups, copy
         self._obs = channels.observation_views()
         self._final = channels.observation_views(final=True)
         self._views = {}
 
     def observations(self) -> dict:
-        """The present observations."""
+        """Return the present observations."""
         return self.of_channels(self._obs)
 
-    def by_group(self, array) -> dict:
+    def by_group(self, array: Any) -> dict:
         """``{group: array [B, n]}`` of an array [B, N] that is never replaced."""
         if self._copy:
             return {name: array[:, group.index].copy() for name, group in self._groups.items()}
@@ -179,7 +171,7 @@ class Outputs:
                 self._views[id(array)] = views
         return dict(views)
 
-    def of_channels(self, views) -> dict:
+    def of_channels(self, views: dict) -> dict:
         """``{group: {channel: array}}`` of such views."""
         if not self._copy:
             return {name: dict(channels) for name, channels in views.items()}
@@ -210,13 +202,13 @@ class Sampler:
     In every world channel by channel, in a channel agent by agent, entry by entry.
     """
 
-    def __init__(self, channels, actors):
+    def __init__(self, channels: Any, actors: Any):
         self._channels = channels
         self._actors = actors
         self._tables = None
 
-    def sample(self, streams) -> dict:
-        """Draws actions for all agents from the worlds' streams, uint64 [B, 4].
+    def sample(self, streams: np.ndarray) -> dict:
+        """Draw actions for all agents from the worlds' streams, uint64 [B, 4].
 
         Returns:
             ``{group: {channel: array [B, n, *shape]}}``, the same arrays every time.

@@ -1,8 +1,11 @@
 """A shard: the worlds of a vectorised simulation that one thread steps."""
 
+from typing import Any
+
 import numpy as np
 
 from abmarl.gridworld.actions import Actions
+from abmarl.gridworld.store import Store
 from abmarl.kernels.episode import clear_rewards, close_step, end_episodes
 from abmarl.kernels.program import Call, Program
 from abmarl.kernels.turns import take_turns
@@ -28,16 +31,16 @@ class Shard:
 
     def __init__(
         self,
-        sim,
-        low,
-        high,
-        store,
-        episodes,
-        channels,
-        learning,
-        random_order,
-        horizon,
-        autoreset,
+        sim: Any,
+        low: int,
+        high: int,
+        store: Store,
+        episodes: Any,
+        channels: Any,
+        learning: np.ndarray,
+        random_order: bool,
+        horizon: int | None,
+        autoreset: bool,
     ):
         args, kwargs = sim._made_with
         kwargs = {**kwargs, "grid": sim.grid.replicate(store.shard(low, high))}
@@ -66,7 +69,7 @@ class Shard:
         self.program = Program(self.steps())
 
     def steps(self) -> list:
-        """What the program runs, in order."""
+        """Return what the program runs, in order."""
         store, sim, episodes, actions = self.store, self.sim, self.episodes, self.actions
         steps = [
             Call(
@@ -108,8 +111,8 @@ class Shard:
             for block, final in zip(views.values(), finals.values(), strict=True):
                 final[ended] = block[ended]
 
-    def begin(self, worlds):
-        """Starts episodes in the listed worlds, which are numbered within the shard."""
+    def begin(self, worlds: Any) -> None:
+        """Start episodes in the listed worlds, which are numbered within the shard."""
         self.sim.start_episode(worlds)
         episodes = self.episodes
         episodes.running[worlds] = True
@@ -117,7 +120,7 @@ class Shard:
         episodes.length[worlds] = 0
         episodes.returns[worlds] = 0.0
 
-    def observe(self, worlds):
-        """Brings the observations of the listed worlds up to date."""
+    def observe(self, worlds: Any) -> None:
+        """Bring the observations of the listed worlds up to date."""
         for observer, flat, _, rows_of in self.outputs:
             observer.write(worlds, flat, rows_of, False)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Dict
@@ -55,9 +56,16 @@ class VectorSimulation(VectorBase):
     loads = 0
 
     def __init__(
-        self, sim, num_envs, seed=None, horizon=None, num_threads=None, order="fixed",
-        autoreset=True, copy=False,
-    ):  # fmt: skip
+        self,
+        sim: Any,
+        num_envs: int,
+        seed: int | None = None,
+        horizon: int | None = None,
+        num_threads: int | None = None,
+        order: str = "fixed",
+        autoreset: bool = True,
+        copy: bool = False,
+    ) -> None:
         self.num_envs = positive("num_envs", num_envs)
         self.horizon = None if horizon is None else positive("horizon", horizon)
         self.num_threads = thread_count(num_threads, self.num_envs)
@@ -122,8 +130,8 @@ class VectorSimulation(VectorBase):
             found[name] = Dict({k: form.narrow_space() for k, form in forms.items() if form})
         return dataclasses.replace(group, **found)
 
-    def reset(self, seed=None, worlds=None) -> tuple:
-        """Starts episodes.
+    def reset(self, seed: int | tuple | None = None, worlds: Any = None) -> tuple:
+        """Start episodes.
 
         Args:
             seed: Starts the random streams of the worlds anew; None goes on with them.
@@ -163,7 +171,7 @@ class VectorSimulation(VectorBase):
         self.started = True
         return self._outputs.observations(), self._outputs.infos()
 
-    def step(self, actions) -> tuple:
+    def step(self, actions: Any) -> tuple:
         """One step of every world.
 
         Args:
@@ -202,19 +210,19 @@ class VectorSimulation(VectorBase):
         )
 
     def observations(self) -> dict:
-        """The present observations, ``{group: {channel: array}}``."""
+        """Return the present observations, ``{group: {channel: array}}``."""
         return self._outputs.observations()
 
     def infos(self) -> dict:
-        """What ``reset`` and ``step`` return as infos."""
+        """Return what ``reset`` and ``step`` return as infos."""
         return self._outputs.infos()
 
     def sample_actions(self) -> dict:
-        """Random actions for all groups, from the worlds' streams for this purpose."""
+        """Return random actions for all groups, from the worlds' streams for this purpose."""
         return self._outputs.of_channels(self._sampler.sample(self.store.sample_streams))
 
     def action_masks(self) -> dict:
-        """Which actions would do something now.
+        """Return which actions would do something now.
 
         Returns:
             ``{group: {channel: bool array}}``: moves that are possible, attacks that have a
@@ -228,13 +236,13 @@ class VectorSimulation(VectorBase):
         masks = self._masks.update((shard.sim.actors, shard.low) for shard in self._shards)
         return self._outputs.of_channels(self.channels.by_group(masks))
 
-    def attackable(self, group) -> set:
-        """The encodings that the agents of a group may attack."""
+    def attackable(self, group: str | None) -> set:
+        """Return the encodings that the agents of a group may attack."""
         encoding = self._group(group).encoding
         return set().union(*(mapping.get(encoding, ()) for mapping in self._attack_mappings()))
 
-    def attackers(self, group) -> set:
-        """The encodings of the agents that may attack those of a group."""
+    def attackers(self, group: str | None) -> set:
+        """Return the encodings of the agents that may attack those of a group."""
         encoding = self._group(group).encoding
         return {
             other
@@ -255,12 +263,12 @@ class VectorSimulation(VectorBase):
     # --- saving ---
 
     def state_dict(self) -> dict:
-        """A copy of everything that the worlds are: arrays, episodes, random streams, outputs."""
+        """Return a copy of everything that the worlds are, random streams and outputs included."""
         state = {name: array.copy() for name, array in self._arrays().items()}
         return {"signature": self.store.signature, "seed": seed_words(self.seed), **state}
 
-    def load_state_dict(self, state):
-        """Goes back to what ``state_dict`` returned, of this or an equal vectorised simulation.
+    def load_state_dict(self, state: dict) -> None:
+        """Go back to what ``state_dict`` returned, of this or an equal vectorised simulation.
 
         Raises:
             ValueError: It is of a different simulation, or damaged; nothing has changed.
@@ -275,13 +283,13 @@ class VectorSimulation(VectorBase):
         self.loads += 1
 
     def _go_back(self, saved):
-        """Loads a state that is known to be right."""
+        """Load a state that is known to be right."""
         for name, array in self._arrays().items():
             array[...] = saved[name]
         self._touch()
 
     def _keep(self, worlds):
-        """What some worlds are, for ``_put_back``; all of them where foreign code may reach them.
+        """Return what some worlds are, for ``_put_back``; all where foreign code may reach them.
 
         A reset of few worlds is cheap that way: what it cannot change is not copied.
         """
@@ -292,7 +300,7 @@ class VectorSimulation(VectorBase):
         return [(array, worlds, array.take(worlds, axis=0)) for array in arrays]
 
     def _put_back(self, kept):
-        """Undoes what has happened since ``_keep``."""
+        """Undoe what has happened since ``_keep``."""
         for array, worlds, saved in kept:
             array[worlds] = saved
         self._touch()
@@ -313,8 +321,8 @@ class VectorSimulation(VectorBase):
         parameters = {name: getattr(self, name) for name in _PARAMETERS}
         return _rebuild, (type(self), self.sim, parameters, self.state_dict(), self.started)
 
-    def part_of(self, world) -> tuple:
-        """Where a world is played: the simulation that holds it, and its number in there.
+    def part_of(self, world: int) -> tuple:
+        """Return where a world is played: the simulation that holds it, and its number in there.
 
         The components of that simulation have the outcomes of the last step.
         """
@@ -337,8 +345,8 @@ def _rebuild(kind, sim, parameters, state, started):
     return vec
 
 
-def bytes_per_world(sim) -> int:
-    """What one world of a vectorised simulation takes, with its actions and observations."""
+def bytes_per_world(sim: Any) -> int:
+    """Return what one world of a vectorised simulation takes, with its actions and observations."""
     store = sim.store
     kept = sum(array.nbytes for array in store.state().values())
     kept += sum(array.nbytes for array in EpisodeState.zeros(1, store.num_agents))

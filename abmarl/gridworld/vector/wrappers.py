@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Dict, MultiBinary, Space
 
+from abmarl.gridworld.actions import as_array
 from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.state.base import world_numbers
@@ -674,10 +675,4 @@ def fill(target: Any, given: Any, where: str) -> None:
         for key, part in target.items():
             fill(part, given[key], f"{where}[{key!r}]")
         return
-    given = np.asarray(given)
-    if given.shape != target.shape:
-        raise ValueError(f"{where} must have shape {target.shape}, got {given.shape}.")
-    if given.dtype.kind not in ("iu" if target.dtype.kind == "i" else "iuf"):
-        kind = "integers" if target.dtype.kind == "i" else "numbers"
-        raise TypeError(f"{where} must be {kind}, got {given.dtype}.")
-    target[...] = given
+    target[...] = as_array(given, target.shape, target.dtype.kind == "i", where)
