@@ -28,6 +28,7 @@ FURTHER = (
     "abmarl.render.viewer.shows.Observed",
     "abmarl.render.viewer.shows.Pane",
     "abmarl.render.scenes.sight.Sight",
+    "abmarl.rollout.collect.Tally",
 )
 
 

@@ -5,7 +5,7 @@ closed. `Viewer.update` is for loops of somebody else, who steps a simulation an
 every step; it draws, keeps to the pace that is set, and does not return while the viewer is paused.
 
 Two things can be added: an `abmarl.render.InputHandler`, which reacts to keys and clicks before the
-viewer does, such as a player; and `abmarl.render.Widget`s below the map, such as a timeline.
+viewer does, such as a player; and, below the map, any `abmarl.render.Widget`, such as a timeline.
 """
 
 import time
