@@ -50,6 +50,8 @@ class ColumnSink:
         self._filled: dict[str, list[tuple[np.ndarray, str, tuple]]] = defaultdict(list)
         for spec in array_specs(self.groups, ()):
             kind = spec.names[0]
+            if kind == "episodes":  # see `EpisodeSink`
+                continue
             self._specs[kind].append(spec)
             if "T" in spec.column.axes:
                 rows = num_steps + (kind == "observations")
@@ -103,7 +105,6 @@ class ColumnSink:
             empty = np.empty(spec.sized(E=0), spec.dtype)
             arrays[spec.names] = np.concatenate([empty, *rows])[:kept]
             rows.clear()
-        del self._specs["episodes"]  # those are among the facts
         specs = [spec for some in self._specs.values() for spec in some]
         columns = by_attribute(specs, arrays, FORMAT_VERSION)
         return Rollout(
