@@ -1,5 +1,7 @@
 """The store: fields, traits, saved states, streams."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -247,3 +249,20 @@ def test_agents_that_stand_nowhere_do_no_harm():
     other = build([agent], states=[], kind=ByHandSim)
     other.step({"c": {"attack": 0, "move": np.array([0, 1])}})
     assert agent.position.tolist() == [1, 2]
+
+
+@pytest.mark.slow
+def test_bytes_per_agent_in_a_large_world():
+    from benchmarks.limits import seen
+    from benchmarks.worlds import HORIZON, Play, crowd
+
+    count = 100_000
+    sim = crowd(count)
+    Play(sim, 1, 2)  # compiles and loads what is not to be weighed
+    tracemalloc.start()
+    vec = sim.vectorize(1, seed=0, horizon=HORIZON)
+    vec.reset()
+    vec.step(vec.sample_actions())
+    taken = tracemalloc.get_traced_memory()[0] - seen(vec)
+    tracemalloc.stop()
+    assert 100 < taken / count <= 250

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from abmarl.gridworld.store import TRAITS, Padding
 from abmarl.kernels import done, episode, placement, sight, streams, world
 from abmarl.kernels.compile import JIT
-from tests.kernels import loops
-from tests.naive import masks
+from tests.naive import bookkeeping, masks
 from tests.naive.maze import grow_maze
 from tests.naive.random_stream import streams as naive_streams
 from tests.naive.world import NaiveWorld
@@ -180,7 +179,7 @@ def run_samples(given):
 def naive_samples(given):
     seed, entries = given
     sampling = [naive_streams(seed, b)[2] for b in range(3)]
-    found = [loops.draw_samples(stream, entries) for stream in sampling]
+    found = [bookkeeping.draw_samples(stream, entries) for stream in sampling]
     return [found, [stream.words for stream in sampling]]
 
 
@@ -336,7 +335,7 @@ def naive_close_step(given):
     found = []
     for b in range(len(given["over"])):
         alive, returns = list(given["alive"][b]), list(given["returns"][b])
-        result = loops.close_step(
+        result = bookkeeping.close_step(
             given["done"][b], given["over"][b], given["horizon"], given["rewards"][b],
             given["running"][b], alive, given["length"][b], returns,
         )  # fmt: skip
@@ -365,7 +364,7 @@ def run_add_rewards(given):
 def naive_add_rewards(given):
     addend, rewards = given
     rewards = [list(row) for row in rewards]
-    return [loops.add_rewards(addend, rewards), rewards]
+    return [bookkeeping.add_rewards(addend, rewards), rewards]
 
 
 @st.composite

@@ -33,7 +33,7 @@ from abmarl.gridworld import (
 )
 from abmarl.kernels import messages as message_kernels
 from abmarl.kernels import turns as turns_kernels
-from tests.kernels import attack_entries as attacks
+from tests.kernels import attack_table as attacks
 from tests.kernels.worlds import known
 from tests.naive import action_masks, dones, messages, movement, windows
 from tests.naive.health import reset_health

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abmarl.render.viewer.panel import PANEL_WIDTH
-from tests.render.test_frames import details
+from tests.render.test_films import details
 from tests.support.virtual_screen import virtual_screen
 
 pytestmark = pytest.mark.skipif(

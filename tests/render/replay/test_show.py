@@ -13,8 +13,8 @@ from abmarl.render.replay.show import ReplayKeys, ReplayShow, tiles
 from abmarl.render.replay.timeline import Clip, ReturnCurves, Timeline, returns_so_far
 from abmarl.render.scenes.appearance import Look
 from abmarl.rollout import collect
-from tests.render.test_keyboard import press
-from tests.render.test_viewer import click
+from tests.render.test_play import press
+from tests.render.viewer.test_viewer import click
 from tests.support.grid_worlds import build, fighter
 
 STEPS = 90

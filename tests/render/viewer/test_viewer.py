@@ -557,7 +557,7 @@ def test_view_of_what_cannot_be_vectorised():
 
 
 def test_the_loop_of_the_page_runs(dummy):
-    page = (Path(__file__).resolve().parents[2] / "docs/guide/viewing.md").read_text()
+    page = (Path(__file__).resolve().parents[3] / "docs/guide/viewing.md").read_text()
     code = page.partition("```py\n")[2].partition("```")[0]
     assert "range(100)" in code
     names = {}

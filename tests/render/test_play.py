@@ -16,7 +16,7 @@ from abmarl.render.drawing.surface import draw, pygame
 from abmarl.render.play import GameStatus, Keyboard, PlayShow
 from abmarl.render.viewer import controls
 from abmarl.rollout.game import Game
-from tests.render.test_viewer import click, mouse
+from tests.render.viewer.test_viewer import click, mouse
 from tests.support.grid_worlds import one_world
 
 NAMES = {
