@@ -115,7 +115,7 @@ class GridWorldAgent(PrincipleAgent):
 
     @property
     def position(self) -> np.ndarray | None:
-        """int array (row, column): where the agent is, or was last; None before the first reset."""
+        """Where the agent is or was last, an int array (row, column); None before a reset."""
         if self._store is None:
             return self.__dict__.get("position")
         return self._store.position_of(self._slot)

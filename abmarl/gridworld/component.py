@@ -182,7 +182,7 @@ class ChannelComponent(Component):
 
     @property
     def dtype(self) -> np.dtype:
-        """dtype of such an array: the narrowest that holds the spaces."""
+        """The dtype of such an array: the narrowest that holds the spaces."""
         return np.result_type(np.int8, *(form.narrow for form in self.forms))
 
     def _offer(self, slot, agent):

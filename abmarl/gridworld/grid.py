@@ -198,7 +198,7 @@ class Grid:
 
 
 def parse_encodings(name: str, mapping: dict, known: Any = None) -> dict:
-    """``{encoding: encoding or collection}`` as ``{encoding: set}``.
+    """Return ``{encoding: encoding or collection}`` as ``{encoding: set}``.
 
     Args:
         name: What the mapping is called in messages.

@@ -310,7 +310,7 @@ class Store:
         self.touch()
 
     def beginning(self, worlds: Any) -> list:
-        """Calls that give the variables of the listed worlds what an episode starts from."""
+        """Return calls that set the variables of the listed worlds for a new episode."""
         calls = [Call(begin_episodes, self.world, worlds)]
         for array, default, reset in self._fields.values():
             if reset:
@@ -407,7 +407,7 @@ class Store:
         self.uniform = not (self.overlap & ~np.eye(len(self.kinds), dtype=bool)).any()
 
     def relation(self, mapping: dict) -> np.ndarray:
-        """``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
+        """Return ``{encoding: encodings}`` as a bool matrix [kinds, kinds]; others are left out."""
         matrix = np.zeros((len(self.kinds), len(self.kinds)), bool)
         for k, encoding in enumerate(self.kinds):
             matrix[k] = np.isin(self.kinds, list(mapping.get(int(encoding), ())))

@@ -620,7 +620,7 @@ class Part:
             self.nulls = mapped(lambda *points: np.stack(points), *nulls)
 
     def blank(self, gone: np.ndarray) -> Callable:
-        """Function of an array ``[B, n, ...]`` and the null points ``[len(self.slots), ...]``.
+        """Return a function of arrays ``[B, n, ...]`` and null points ``[len(self.slots), ...]``.
 
         It puts the null points where covered agents are ``gone``, bool [B, len(self.slots)].
         """
