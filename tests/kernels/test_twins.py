@@ -17,11 +17,6 @@ from tests.kernels.worlds import Case, cases
 SETTINGS = settings.get_profile("kernels")
 
 
-def family(entry):
-    """The module of a kernel; its entries are tested on the same draws."""
-    return entry.kernel.split(".")[0]
-
-
 def all_kernels():
     """Names of all functions that are decorated with ``@kernel``, from the sources."""
     found = set()
@@ -57,13 +52,12 @@ def compare(entry, case):
         assert case.engine_state(b) == case.naive_state(b), entry
 
 
-# One draw of a world serves all entries of a family: drawing takes longer than comparing.
-@pytest.mark.parametrize("module", sorted(set(map(family, TABLE))))
+# One draw of a world serves all entries: drawing takes longer than comparing.
 @settings(SETTINGS)
 @given(given=cases())
-def test_worlds(module, given):
+def test_worlds(given):
     for entry in TABLE:
-        if family(entry) == module and entry.suits(given[0]):
+        if entry.suits(given[0]):
             compare(entry, Case(*given))
 
 

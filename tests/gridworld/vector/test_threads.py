@@ -120,7 +120,7 @@ def test_simulations_may_be_collected_at_any_moment():
         "from abmarl.examples import shipped\n"
         "gc.set_threshold(1)\n"
         "sim = shipped['foraging']()\n"
-        "for _ in range(12):\n"
+        "for _ in range(6):\n"
         "    vec = sim.vectorize(4, seed=0, num_threads=3)\n"
         "    vec.itself = vec\n"
         "    vec.reset()\n"
