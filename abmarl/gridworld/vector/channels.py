@@ -45,10 +45,11 @@ class Channels:
         }
 
     def _target(self, group, key):
-        """Return where actions go, their form, bounds that all share, and their name."""
+        """Return where actions go, also as a flat view, their form, common bounds and name."""
         form = self._form(self._sim.actors[key], group)
         common = form.leaves[0].common if form.integer and not form.nested else None
-        return self.action_views[group.name][key], form, common, f"actions[{group.name!r}][{key!r}]"
+        view = self.action_views[group.name][key]
+        return view, view.reshape(-1), form, common, f"actions[{group.name!r}][{key!r}]"
 
     def observation_views(self, final: bool = False) -> dict:
         """``{group: {channel: array [B, n, *shape]}}``, views of the flat arrays."""
@@ -87,10 +88,10 @@ class Channels:
                 raise TypeError(f"actions[{name!r}] must be a dict by channel, got {given!r:.60}.")
             if given.keys() != views.keys():
                 raise ValueError(_difference("channel", f"actions[{name!r}]", views, given))
-            for key, (view, form, common, label) in self._targets[name].items():
+            for key, (view, flat, form, common, label) in self._targets[name].items():
                 array = as_array(given[key], view.shape, form.integer, label)
                 if common is not None and array.flags.c_contiguous:
-                    fine = copy_within(array.reshape(-1), *common, view.reshape(-1))
+                    fine = copy_within(array.reshape(-1), *common, flat)
                 else:
                     fine = not outside(array.reshape(*array.shape[:2], -1), form).any()
                     np.copyto(view, array, casting="unsafe")
