@@ -1,5 +1,6 @@
-"""Components of one's own for single agents, as existing simulations have them."""
+"""Components of one's own: what they work on, and that each way of writing one plays the same."""
 
+import numba
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
@@ -8,8 +9,12 @@ from abmarl.gridworld import GridWorldSimulation, SmartGridWorldSimulation
 from abmarl.gridworld.actor import ActorBase, MoveActor
 from abmarl.gridworld.agent import GridObservingAgent, MovingAgent
 from abmarl.gridworld.done import ActiveDone, DoneBase
-from abmarl.gridworld.observer import ObserverBase
+from abmarl.gridworld.observer import AbsolutePositionObserver, ObserverBase
+from abmarl.gridworld.registry import register
 from abmarl.gridworld.state import PositionState, StateBase
+from abmarl.kernels.episode import fill_worlds
+from abmarl.kernels.program import Call
+from abmarl.kernels.turns import action_of, has_action
 from tests.support.grid_worlds import fighter
 
 
@@ -174,6 +179,194 @@ def test_one_that_defines_nothing_is_refused():
         declared(observers=[Nothing])
 
 
+# --- one rule per role, written in three ways ---
+
+
+@register
+class HalfByKernels(StateBase):
+    def calls(self, worlds):
+        half = np.full(self.store.num_agents, 0.5)
+        return [Call(fill_worlds, worlds, self.store.health, half)]
+
+
+@register
+class HalfByArrays(StateBase):
+    def start(self, worlds):
+        self.store.health[worlds] = 0.5
+
+
+@register
+class HalfByAgents(HalfHealthState):
+    """Of the object style, by name."""
+
+
+@numba.njit
+def rest(world, turns):
+    """Heal who rests."""
+    for b in range(turns.order.shape[0]):
+        for i in turns.order[b, : turns.num_turns[b]]:
+            if world.active[b, i] and has_action(turns, i):
+                world.health[b, i] += 0.25 * turns.actions[action_of(turns, b, i)]
+
+
+@register
+class RestByArrays(ActorBase):
+    key = "rest"
+    supported_agent_type = MovingAgent
+
+    def space(self, agent):
+        return Discrete(2)
+
+    def null(self, agent):
+        return 0
+
+    def run(self, turns, num_turns, flat, rows_of, fresh):
+        for b in range(len(turns)):
+            for i in turns[b, : num_turns[b]]:
+                if self.store.active[b, i] and rows_of[i, 0] >= 0:
+                    self.store.health[b, i] += 0.25 * flat[rows_of[i, 0] + b * rows_of[i, 1]]
+
+
+@register
+class RestByKernels(RestByArrays):
+    outcome = None
+
+    def calls(self, turns):
+        return [Call(rest, self.store.world, turns)]
+
+
+@register
+class RestByAgents(RestActor):
+    """Of the object style, by name."""
+
+
+@numba.njit
+def write_health(world, views, slots):
+    """Write health as observations; ``views`` are the parameters of ``write``."""
+    worlds, flat, rows_of, _ = views
+    for b in worlds:
+        if b < 0:
+            return
+        for i in slots:
+            flat[rows_of[i, 0] + b * rows_of[i, 1]] = world.health[b, i]
+
+
+@register
+class HealthByArrays(ObserverBase):
+    key = "health"
+
+    def space(self, agent):
+        return Box(0, 1, (1,))
+
+    def observe(self):
+        return self.store.health[:, :, None]
+
+
+@register
+class HealthByKernels(HealthByArrays):
+    def calls(self, *views):
+        return [Call(write_health, self.store.world, views, self.layout.slots)]
+
+
+@register
+class HealthByAgents(HealthObserver):
+    """Of the object style, by name."""
+
+
+@numba.njit
+def rested(world, agents_done, worlds_done):
+    """Find who is in full health, and where all are."""
+    for b in range(len(worlds_done)):
+        agents_done[b] = world.health[b] == 1
+        worlds_done[b] = agents_done[b].all()
+
+
+@register
+class RestedByKernels(DoneBase):
+    def calls(self):
+        return [Call(rested, self.store.world, self.agents_done, self.worlds_done)]
+
+
+@register
+class RestedByArrays(DoneBase):
+    def done(self):
+        return self.store.health == 1
+
+    def all_done(self):
+        return self.done().all(axis=1)
+
+
+@register
+class RestedByAgents(RestedDone):
+    """Of the object style, by name."""
+
+
+class Agentwise(SmartGridWorldSimulation):
+    """A step agent by agent, for whichever way the actor is written in."""
+
+    def step(self, action_dict, **kwargs):
+        for name, action in action_dict.items():
+            self.actors["rest"].process_action(self.agents[name], action)
+
+
+ROLES = {"states": "Half", "actors": "Rest", "observers": "Health", "dones": "Rested"}
+RESTING = [{"a": 1, "b": 0}, {"a": 1, "b": 1}, {"b": 1}]  # a is done after the second step
+HEALTH = [[0.5, 0.5], [0.75, 0.5], [1.0, 0.75], [1.0, 1.0]]
+
+
+def clinic(kind=SmartGridWorldSimulation, by_name=True, **written):
+    """A simulation whose components work on arrays, but for ``{parameter: way}``."""
+    given = {role: f"{name}By{written.get(role, 'Arrays')}" for role, name in ROLES.items()}
+    given = {role: name if by_name else globals()[name] for role, name in given.items()}
+    parts = {role: [component] for role, component in given.items()}
+    parts["states"].append("PositionState")
+    return kind.build_sim(3, 5, agents=agents(), **parts)
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["class", "name"])
+@pytest.mark.parametrize("way", ["Kernels", "Arrays", "Agents"])
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_in_each_way(role, way, by_name):
+    by_agents = way == "Agents"
+    sims = [clinic(Agentwise, by_name, **{role: way})]
+    if (role, way) != ("actors", "Agents"):
+        sims.append(clinic(SmartGridWorldSimulation, by_name, **{role: way}))
+    parts = [part for one in (sims[0].states, sims[0].dones, sims[0].observers) for part in one]
+    ways = [part.works_on for part in (*parts, sims[0].actors["rest"])]
+    assert way.lower() in ways
+    assert ("agents" in ways) == by_agents
+    for sim in sims:
+        for _ in range(2):
+            sim.reset(seed=0)
+            for step, health in enumerate(HEALTH):
+                if step:
+                    chosen = RESTING[step - 1].items()
+                    sim.step({name: {"rest": action} for name, action in chosen})
+                seen, _, dones, _ = sim.get_outputs(["a", "b"])
+                assert [sim.get_obs(name)["health"] for name in "ab"] == health
+                assert [seen[name]["health"] for name in "ab"] == health
+                assert list(dones.values()) == [one == 1 for one in health]
+                assert sim.get_all_done() == (health == [1, 1])
+    if by_agents:
+        with pytest.raises(TypeError, match=r"ByAgents works for single agents and worlds only"):
+            clinic(SmartGridWorldSimulation, by_name, **{role: way}).vectorize(2)
+        return
+    vec = sims[1].vectorize(3, seed=0, autoreset=False)
+    (group,) = vec.groups
+    for _ in range(2):
+        obs, _ = vec.reset()
+        assert obs[group]["health"][..., 0].tolist() == [HEALTH[0]] * 3
+        for before, chosen, health in zip(HEALTH, RESTING, HEALTH[1:], strict=False):
+            rows = [[chosen.get(name, 0) for name in "ab"]] * 3
+            obs, _, terminated, *_ = vec.step({group: {"rest": np.array(rows)}})
+            assert obs[group]["health"][..., 0].tolist() == [health] * 3
+            new = [now == 1 > was for was, now in zip(before, health, strict=True)]
+            assert terminated[group].tolist() == [new] * 3
+
+
+# --- what a component works on ---
+
+
 class Doubled(ObserverBase):
     """Works on the arrays of all worlds."""
 
@@ -202,10 +395,29 @@ class Logged(MoveActor):
         return super().process_action(agent, action_dict, **kwargs)
 
 
+class Farther(AbsolutePositionObserver):
+    """Shows another cell to who asks the component for a single agent."""
+
+    def get_obs(self, agent, **kwargs):
+        return {self.key: super().get_obs(agent, **kwargs)[self.key] + 100}
+
+
 class Stated(HealthObserver):
     """What a class says itself counts."""
 
     works_on = "arrays"
+
+
+class StatedMove(MoveActor):
+    """As its base, but not for many worlds."""
+
+    works_on = "agents"
+
+
+class StatedHealed(Healed):
+    """As its base of the package, unless it is asked to reset."""
+
+    works_on = "kernels"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +435,10 @@ class Stated(HealthObserver):
         (DoneBase, "arrays"),
         (HealthObserver, "agents"),
         (Doubled, "arrays"),
+        (Farther, "kernels"),
         (Stated, "arrays"),
+        (StatedMove, "agents"),
+        (StatedHealed, "kernels"),
         (ObserverBase, None),
     ],
 )
@@ -252,3 +467,39 @@ def test_arrays_serve_one_world_and_many():
     obs, _ = vec.reset()
     (group,) = vec.groups
     assert obs[group]["doubled"][0].tolist() == [sim.get_obs(name)["doubled"] for name in "ab"]
+
+
+def test_what_is_overridden_for_single_agents_comes_on_top_of_a_channel():
+    parts = {"actors": [Logged], "observers": [Farther], "dones": ["ActiveDone"]}
+    sim = declared(states=[PositionState], **parts)
+    other = declared(
+        states=[PositionState],
+        actors=[MoveActor],
+        observers=["AbsolutePositionObserver"],
+        dones=["ActiveDone"],
+    )
+    vec = sim.vectorize(2, seed=5)
+    obs, _ = vec.reset()
+    (group,) = vec.groups
+    for one in (sim, other):
+        one.reset(seed=5)
+        assert [one.get_obs(name)["position"].tolist() for name in "ab"] == (
+            obs[group]["position"][0].tolist()
+        )
+    (observer,) = sim.observers
+    agent = sim.agents["a"]
+    assert observer.get_obs(agent)["position"].tolist() == (agent.position + 100).tolist()
+
+
+def test_a_stated_way_wins():
+    sim = declared(states=[StatedHealed], observers=[Doubled], dones=["ActiveDone"])
+    sim.reset(seed=0)
+    assert sim.agents["a"].health == 1.0
+    sim.vectorize(2)
+    sim.states[0].reset()
+    assert sim.agents["a"].health == 0.25
+    sim = declared(
+        states=[PositionState], actors=[StatedMove], observers=[Doubled], dones=["ActiveDone"]
+    )
+    with pytest.raises(TypeError, match="StatedMove works for single agents"):
+        sim.vectorize(2)
