@@ -255,7 +255,7 @@ def _read_array(entry: Any, info: zipfile.ZipInfo, path: str) -> np.ndarray:
         np.lib.format.read_magic(entry)
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(entry)
     except ValueError as error:
-        raise ValueError(f"{path} is damaged: {info.filename} is no array") from error
+        raise ValueError(f"{path} is damaged: {info.filename} is not an array") from error
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize
     if dtype.hasobject or fortran or size > info.file_size:
         raise ValueError(f"{path} is damaged: {info.filename} does not hold what it says")

@@ -4,7 +4,7 @@ import numpy as np
 
 from abmarl.kernels.compile import kernel, rule
 from abmarl.kernels.turns import action_of, has_action
-from abmarl.kernels.world import available, enter, leave
+from abmarl.kernels.world import available, cell_beside, enter, leave
 
 
 @rule
@@ -16,7 +16,7 @@ def can_step(world, b, i, dr, dc):
     pad = world.pad
     if dr > pad or dr < -pad or dc > pad or dc < -pad:
         return False
-    return available(world, b, i, np.uint32(np.int64(world.cell[b, i]) + dr * world.width + dc))
+    return available(world, b, i, cell_beside(world, b, i, dr, dc))
 
 
 @rule
@@ -26,7 +26,7 @@ def step_to(world, b, i, dr, dc):
         return True
     if not can_step(world, b, i, dr, dc):
         return False
-    p = np.uint32(np.int64(world.cell[b, i]) + dr * world.width + dc)
+    p = cell_beside(world, b, i, dr, dc)
     leave(world, b, i)
     enter(world, b, i, p)
     return True

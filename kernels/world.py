@@ -52,7 +52,7 @@ class World(NamedTuple):
         overlap: bool [kinds, kinds], symmetric: which kinds may share a cell.
         blank: int [cells], ``top`` of an empty grid.
         rows, cols: Size of the grid.
-        width, pad: Cells in a row of the padded grid, and on every side of the grid.
+        width, pad: Cells in a row of the padded grid, and on every side of the grid, at least 1.
         streams, sight_streams: uint64 [B, 4], the random streams for what happens and for what is
             seen.
         sight: A ``Sight``.
@@ -93,6 +93,12 @@ def ravel_cell(row, col, width, pad):
 def cell_at(world, row, col):
     """Return the index of cell (row, col) of the grid."""
     return ravel_cell(row, col, world.width, world.pad)
+
+
+@rule
+def cell_beside(world, b, i, dr, dc):
+    """Return the index of the cell (dr, dc) away from agent i, ``world.pad`` cells at most."""
+    return np.uint32(np.int64(world.cell[b, i]) + dr * world.width + dc)
 
 
 @kernel

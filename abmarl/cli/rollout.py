@@ -75,7 +75,7 @@ def rollout(
 ) -> int:
     """Run many worlds of a simulation at once and tell what happened.
 
-    Worlds start anew when their episode ends. Ctrl-C stops early: what was collected until then is
+    Worlds are reset when their episode ends. Ctrl-C stops early: what was collected until then is
     saved, filmed and counted as usual.
     """
     outputs = {"--save": save, "--record": record, "--plot": plot}

@@ -109,7 +109,7 @@ class Results:
         if about.get("format") != FORMAT:
             raise ExperimentError(
                 f"{folder} was made by abmarl {about.get('abmarl', '?')}, whose results this "
-                f"version, {__version__}, cannot read; train anew with the copy of the file in it"
+                f"version, {__version__}, cannot read; train again with the copy of the file in it"
             )
         return results
 
@@ -174,7 +174,7 @@ class Results:
             if trained.split(".")[:2] != here.split(".")[:2]:
                 raise ExperimentError(
                     f"{self.folder.name} was trained with Ray {trained}, here is {here}: "
-                    f"pip install 'ray[rllib]=={trained}', or train anew"
+                    f"pip install 'ray[rllib]=={trained}', or train again"
                 )
         return number, there[number]
 

@@ -401,7 +401,7 @@ def _seeded(reset):
             resting = np.flatnonzero(store.traits["blocking"] & ~store.active[0])
             store.begin()
             found = reset(self, *args, **kwargs)
-            for slot in resting.tolist():  # who was not placed anew hides things again
+            for slot in resting.tolist():  # an agent that was not placed again hides things again
                 store.update_wall(slot)
             return found
         except BaseException:

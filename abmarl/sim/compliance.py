@@ -260,7 +260,7 @@ class _Play:
                 if reason:
                     self.finding.refuse(
                         f"two runs with seed {self.seed} and the same actions differ: {reason}; "
-                        f"draw from a stream that reset(seed=...) starts, and set everything anew"
+                        f"draw from a stream that reset(seed=...) starts, and set everything again"
                     )
 
     def start(self, first: bool = False) -> dict[str, Any]:

@@ -27,13 +27,13 @@ FURTHER = (
     "abmarl.render.scenes.scene.TeamCount",
     "abmarl.render.viewer.shows.Observed",
     "abmarl.render.viewer.shows.Pane",
-    "abmarl.render.scenes.sight.Sight",
+    "abmarl.render.scenes.sight.VisibleCells",
     "abmarl.rollout.collect.Tally",
 )
 
 
 def public_packages() -> list[str]:
-    """Return the packages that say in ``__all__`` what is public; so do modules of gridworld."""
+    """Return the packages and modules of gridworld that list in ``__all__`` what is public."""
     found = []
     for module in pkgutil.walk_packages(abmarl.__path__, "abmarl."):
         room = module.ispkg or module.name.startswith("abmarl.gridworld.")

@@ -163,7 +163,7 @@ def test_arrays_that_promise_too_much(path, tmp_path):
     with pytest.raises(ValueError, match=r"ended.npy does not hold what it says"):
         load(bad)
     bad = rewrite(path, tmp_path / "bad.npz", "ended.npy", b"no array at all")
-    with pytest.raises(ValueError, match=r"ended.npy is no array"):
+    with pytest.raises(ValueError, match=r"ended.npy is not an array"):
         load(bad)
 
 

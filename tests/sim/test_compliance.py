@@ -290,7 +290,7 @@ class NoAgents(Corridor):
         (OwnChance, ValueError, "two runs with seed 0 and the same actions differ: observations"),
         (UnreadRewards, ValueError, "two runs with seed 0 and the same actions differ: "
             "rewards['ann'] is int -1 and int -2; draw from a stream that reset(seed=...) starts, "
-            "and set everything anew"),
+            "and set everything again"),
         (SharedArray, ValueError, "in step 1 of episode 1 (1 step tried): the observation that "
             "get_obs('ann') has returned before has changed since then; return a copy"),
         (SharedBuffer, ValueError, "right after reset of episode 1 (0 steps tried): the "

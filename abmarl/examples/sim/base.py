@@ -26,7 +26,7 @@ class PlainSimulation(AgentBasedSimulation):
         return self._rng
 
     def reseed(self, seed: Any) -> None:
-        """Start the random stream anew.
+        """Restart the random stream.
 
         Args:
             seed: an int, or a pair (seed, world) as of the worlds of a vectorised simulation; None

@@ -211,7 +211,7 @@ class BinaryAttackActor(AttackActorBase):
     def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         """Write which attacks would have a target now to ``flat``, for the agents in ``slots``."""
         given = self._attacks, False, self._mapping
-        self._run_masks(possible_targets, flat, slots, rows_of, *given)
+        self.run_masks(possible_targets, flat, slots, rows_of, *given)
 
 
 class _AimedAttackActor(AttackActorBase):
@@ -268,7 +268,7 @@ class EncodingBasedAttackActor(_AimedAttackActor):
 
     def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         given = self._attacks, True, self._mapping
-        self._run_masks(possible_targets, flat, slots, rows_of, *given)
+        self.run_masks(possible_targets, flat, slots, rows_of, *given)
 
     def _attackable_rows(self):
         """Attack every kind by itself."""
@@ -285,7 +285,7 @@ class _CellAttackActor(_AimedAttackActor):
         return _side(agent), agent.simultaneous_attacks
 
     def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
-        self._run_masks(possible_cells, flat, slots, rows_of, self._attacks, self._aim)
+        self.run_masks(possible_cells, flat, slots, rows_of, self._attacks, self._aim)
 
 
 @register

@@ -20,6 +20,10 @@ class ActorBase(ChannelComponent):
     leave what came of it in ``outcome``; in ``run`` on the arrays of all worlds, or in ``process``
     which is given them as one array; or in ``process_action`` for one agent.
 
+    One whose actions have masks also defines ``mask_shape(slot)``, the shape of an agent's mask,
+    and ``masks(flat, slots, rows_of)``, which writes the masks of the agents in ``slots`` into the
+    bool array ``flat``: see ``run_masks``.
+
     Attributes:
         key: The channel.
         supported_agent_type: Agents of this class have the channel; the others are left alone.
@@ -188,8 +192,11 @@ class ActorBase(ChannelComponent):
         program()
         return self.outcome
 
-    def _run_masks(self, kernel, flat, slots, rows_of, *rest):
-        """Run a kernel of action masks, bound as long as the arrays are the same."""
+    def run_masks(self, kernel, flat, slots, rows_of, *rest):
+        """Run a kernel ``(world, slots, rows_of, flat, *rest)`` that writes action masks.
+
+        The mask of agent i of world b begins at ``flat[rows_of[i, 0] + b * rows_of[i, 1]]``.
+        """
         known, program = self._masking
         arrays = flat, slots, rows_of
         if program is None or any(map(operator.is_not, known, arrays)):

@@ -49,7 +49,7 @@ class _Mover(ActorBase):
 
     def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         """Write which moves would succeed now to ``flat``, for the agents in ``slots``."""
-        self._run_masks(possible_moves, flat, slots, rows_of, self.cross)
+        self.run_masks(possible_moves, flat, slots, rows_of, self.cross)
 
 
 @register

@@ -75,7 +75,7 @@ class ObserverBase(ChannelComponent):
             worlds: int64, the worlds.
             flat, rows_of: The array, and where the agents' rows lie in it (see ``Layout``).
             final: Whether this is an additional copy beside the running observations, for worlds
-                that start anew right after.
+                that are reset right after.
         """
         if self.works_on == "kernels":
             self._write_calls(worlds, flat, rows_of, final)

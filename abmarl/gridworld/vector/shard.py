@@ -23,7 +23,7 @@ class Shard:
         learning: bool [N], the agents that act and observe.
         random_order: Whether the agents act in a fresh random order each step.
         horizon: Steps after which an episode is cut off; 0: never.
-        autoreset: Whether worlds that ended start anew at once.
+        autoreset: Whether worlds that ended are reset at once.
 
     Attributes:
         program: A step of the shard's worlds, with the actions that stand in the buffers.
@@ -105,7 +105,7 @@ class Shard:
         self.store.rewards[~self.episodes.running] = 0.0
 
     def _keep_final(self):
-        """Worlds that ended and do not start anew: what they show is their final observation."""
+        """Write final observations of worlds that ended and are not reset."""
         ended = self.low + np.flatnonzero(self.episodes.ended)
         for views, finals in self._views:
             for block, final in zip(views.values(), finals.values(), strict=True):

@@ -40,7 +40,7 @@ class VectorSimulation(VectorBase):
             on it.
         order: ``"fixed"``: agents act in their order; ``"random"``: in a fresh random order per
             world and step.
-        autoreset: Whether a world that ends starts anew in the same step.
+        autoreset: Whether a world that ends is reset in the same step.
         copy: Whether the arrays returned are fresh; else the next step overwrites them.
 
     Attributes:
@@ -134,7 +134,7 @@ class VectorSimulation(VectorBase):
         """Start episodes.
 
         Args:
-            seed: Starts the random streams of the worlds anew; None goes on with them.
+            seed: Restarts the random streams of the worlds; None goes on with them.
             worlds: bool mask [B] or ints, the worlds to reset; by default all of them.
 
         Returns:
@@ -317,7 +317,7 @@ class VectorSimulation(VectorBase):
         return arrays
 
     def __reduce__(self):
-        # Arrays are shared with the shards: a copy is built anew and gets the state.
+        # Arrays are shared with the shards: a copy builds its own and gets the state.
         parameters = {name: getattr(self, name) for name in _PARAMETERS}
         return _rebuild, (type(self), self.sim, parameters, self.state_dict(), self.started)
 

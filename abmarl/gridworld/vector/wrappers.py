@@ -472,7 +472,7 @@ class SuperAgentSimulation(VectorWrapper):
 
     def _observed(self, obs):
         episodes = self.episodes
-        # A world that started anew within the step shows its first observations, others their last.
+        # A world that was reset within the step shows its first observations, others their last.
         fresh = episodes.ended if self.autoreset else np.zeros_like(episodes.ended)
         mask = episodes.alive.copy()
         if not self.autoreset:

@@ -37,7 +37,7 @@ _FANS[3, :3] = [(0.0, -0.24), (-0.22, 0.2), (0.22, 0.2)]
 _FANS[4] = [(-0.22, -0.22), (0.22, -0.22), (-0.22, 0.22), (0.22, 0.22)]
 
 
-class Placement(NamedTuple):
+class AgentSpots(NamedTuple):
     """The agents to be drawn.
 
     Attributes:
@@ -127,7 +127,7 @@ def _ghosts(scene: Scene, geometry: MapGeometry, rows: slice, cols: slice) -> li
     return items
 
 
-def _noses(scene: Scene, cell: int, placed: Placement, x: np.ndarray, y: np.ndarray) -> list:
+def _noses(scene: Scene, cell: int, placed: AgentSpots, x: np.ndarray, y: np.ndarray) -> list:
     direction = scene.orientation[placed.slots]
     turned = np.flatnonzero(direction > 0)
     if cell < 7 or not len(turned):
@@ -141,7 +141,7 @@ def _noses(scene: Scene, cell: int, placed: Placement, x: np.ndarray, y: np.ndar
     return _items(sprites, kind, x[turned], y[turned])
 
 
-def _bars(scene: Scene, cell: int, placed: Placement, x: np.ndarray, y: np.ndarray) -> list:
+def _bars(scene: Scene, cell: int, placed: AgentSpots, x: np.ndarray, y: np.ndarray) -> list:
     health = scene.health[placed.slots]
     scale = placed.scales[placed.share]
     width = (0.64 * scale * cell).astype(np.int64)
@@ -159,7 +159,7 @@ def _bars(scene: Scene, cell: int, placed: Placement, x: np.ndarray, y: np.ndarr
     return _items(sprites, kind, x[hurt] + (cell - 1 - width) // 2, y[hurt] + below)
 
 
-def _badges(scene: Scene, geometry: MapGeometry, placed: Placement) -> list:
+def _badges(scene: Scene, geometry: MapGeometry, placed: AgentSpots) -> list:
     items = []
     for row, col, count in placed.crowds.tolist():
         badge = count_badge(count, min(max(geometry.cell // 4, 9), 18))
@@ -248,7 +248,7 @@ def _draw_label(surface: pygame.Surface, one: Highlight, frame: pygame.Rect) -> 
     surface.blit(words, words.get_rect(center=tag.center))
 
 
-def place_agents(scene: Scene, rows: slice, cols: slice, first: Sequence[int] = ()) -> Placement:
+def place_agents(scene: Scene, rows: slice, cols: slice, first: Sequence[int] = ()) -> AgentSpots:
     """Place the agents that are alive in some rows and columns.
 
     Of a crowd every look is drawn once before any is drawn twice, so that a lone enemy is not
@@ -270,7 +270,7 @@ def place_agents(scene: Scene, rows: slice, cols: slice, first: Sequence[int] = 
         slots, place = slots[kept], place[kept]
     share = np.minimum(count, _MOST)[place]
     fan = _FANS[share, _rank(place)]
-    return Placement(slots, share, fan[:, 0], fan[:, 1], crowds)
+    return AgentSpots(slots, share, fan[:, 0], fan[:, 1], crowds)
 
 
 def _rank(keys: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:

@@ -30,7 +30,7 @@ from abmarl.render.drawing.text import (
     text_image,
 )
 from abmarl.render.scenes.scene import Scene, TeamCount
-from abmarl.render.scenes.sight import Sight
+from abmarl.render.scenes.sight import VisibleCells
 
 BACKGROUND = (250, 249, 246)
 _GRID_LINE = (228, 226, 220)
@@ -67,7 +67,7 @@ def pixels_of(surface: pygame.Surface) -> np.ndarray:
 
 def draw(
     scene: Scene, surface: pygame.Surface, geometry: MapGeometry | None = None,
-    sight: Sight | None = None, highlights: Sequence[Highlight] = (),
+    sight: VisibleCells | None = None, highlights: Sequence[Highlight] = (),
 ) -> None:  # fmt: skip
     """Draw a scene over the whole of a pygame surface.
 
@@ -144,7 +144,9 @@ def _draw_captions(scene: Scene, surface: pygame.Surface, geometry: MapGeometry)
         surface.blit(line, (left + 1, top + (geometry.cell - line.get_height()) // 2))
 
 
-def _draw_fog(scene: Scene, surface: pygame.Surface, geometry: MapGeometry, sight: Sight) -> None:
+def _draw_fog(
+    scene: Scene, surface: pygame.Surface, geometry: MapGeometry, sight: VisibleCells
+) -> None:
     cells = np.full((scene.rows, scene.cols, 4), 255, np.uint8)
     cells[~sight.on_grid(scene.rows, scene.cols), :3] = _FOG
     _put_cells(surface, geometry, cells, pygame.BLEND_RGB_MULT)

@@ -15,7 +15,7 @@ import numpy as np
 from abmarl.render.scenes.appearance import DrawnAgents, Look
 from abmarl.render.scenes.describe import describe_action
 from abmarl.render.scenes.scene import Caption, Scene
-from abmarl.render.scenes.sight import Sight, window_of
+from abmarl.render.scenes.sight import VisibleCells, window_of
 from abmarl.render.scenes.tracker import Tracker
 from abmarl.render.viewer.controls import InputHandler
 from abmarl.render.viewer.shows import Observed, Show, SimulationShow
@@ -89,7 +89,7 @@ class ReplayShow(Show):
         again = shown.simulate(self.moment)
         return shown.facts(0, slot) if again else shown.recorded_facts(self.moment, slot)
 
-    def sight(self, world: int, slot: int) -> Sight | None:
+    def sight(self, world: int, slot: int) -> VisibleCells | None:
         shown = self._of(world)
         return shown.sight(0, slot) if shown.simulate(self.moment) else None
 

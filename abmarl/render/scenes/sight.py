@@ -13,7 +13,7 @@ WINDOWS = (
 )  # fmt: skip
 
 
-class Sight(NamedTuple):
+class VisibleCells(NamedTuple):
     """The cells that an agent sees.
 
     Attributes:
@@ -37,7 +37,7 @@ class Sight(NamedTuple):
         return seen
 
 
-def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
+def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> VisibleCells | None:
     """Return the cells that an agent, number `slot`, sees; None without a view range or a place."""
     reach = getattr(agent, "view_range", None)
     at = int(store.cell[world, slot])
@@ -56,7 +56,7 @@ def sight_of(store: Any, agent: Any, slot: int, world: int = 0) -> Sight | None:
         hidden_cells(store.world._replace(sight=lines), world, at, reach)
         bits = np.unpackbits(hidden.view(np.uint8), bitorder="little")[: side * side]
         visible &= ~bits.reshape(side, side).astype(bool)
-    return Sight(row - reach, col - reach, visible)
+    return VisibleCells(row - reach, col - reach, visible)
 
 
 def window_of(observations: dict[str, np.ndarray]) -> tuple[str, np.ndarray] | None:

@@ -30,7 +30,7 @@ CONTROLS = (
     Control(("n", "."), "one_step", "one step", "pace"),
     Control(("-",), "slower", "slower", "pace"),
     Control(("+", "="), "faster", "faster", "pace"),
-    Control(("r",), "reset", "start anew", "can_reset"),
+    Control(("r",), "reset", "start over", "can_reset"),
     Control(("]", "page down"), "next_world", "next world", "several"),
     Control(("[", "page up"), "previous_world", "previous world", "several"),
     Control(("tab",), "next_agent", "next agent"),

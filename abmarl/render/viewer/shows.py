@@ -18,7 +18,7 @@ import numpy as np
 from abmarl.render.scenes.appearance import DrawnAgents, Look
 from abmarl.render.scenes.describe import describe_action, describe_value
 from abmarl.render.scenes.scene import Scene
-from abmarl.render.scenes.sight import WINDOWS, Sight, layers_of, sight_of
+from abmarl.render.scenes.sight import WINDOWS, VisibleCells, layers_of, sight_of
 from abmarl.render.scenes.tracker import Tracker
 from abmarl.rollout.policies import bind_policies, choose_actions
 
@@ -60,7 +60,7 @@ class Show(ABC):
     Attributes:
         num_worlds: how many worlds there are.
         can_step: whether `step` goes on.
-        can_reset: whether `reset` starts anew.
+        can_reset: whether `reset` starts over.
         waits: whether it goes on when somebody acts, not at a pace: the viewer does not step it.
     """
 
@@ -77,7 +77,7 @@ class Show(ABC):
         """Return facts about an agent: pairs of a label and some words."""
         return []
 
-    def sight(self, world: int, slot: int) -> Sight | None:
+    def sight(self, world: int, slot: int) -> VisibleCells | None:
         """Return the cells that an agent sees, if that is known."""
         return None
 
@@ -159,7 +159,7 @@ class SimulationShow(Show):
                 lines.append(("last action", ", ".join(words) or "none yet"))
         return lines
 
-    def sight(self, world: int, slot: int) -> Sight | None:
+    def sight(self, world: int, slot: int) -> VisibleCells | None:
         if not self.scene(world).alive[slot]:
             return None
         return sight_of(self.sim.store, self.drawn.agents[slot], slot, world)

@@ -300,7 +300,7 @@ class Viewer:
         self._due = time.perf_counter()
 
     def reset(self) -> None:
-        """Start the show anew."""
+        """Start the show over."""
         self.show.reset()
 
     def next_world(self) -> None:

@@ -77,7 +77,7 @@ def test_nobody_spoils_the_observations_of_others():
 
 
 class LuckObserver(ObserverBase):
-    """A number, which is no array."""
+    """A number instead of an array."""
 
     key = "luck"
 

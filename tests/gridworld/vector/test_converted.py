@@ -22,7 +22,7 @@ WORLDS = 6
 
 
 def short_battle():
-    """Two fights that end at once, so that worlds start anew all the time."""
+    """Two fights that end at once, so that worlds are reset all the time."""
     return battle(dones=[OneTeamRemainingDone])
 
 

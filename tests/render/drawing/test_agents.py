@@ -11,7 +11,7 @@ from abmarl.render.drawing.geometry import MapView, fit_geometry
 from abmarl.render.drawing.sprites import team_color
 from abmarl.render.drawing.surface import BACKGROUND, pixels_of, pygame
 from abmarl.render.drawing.text import INK
-from abmarl.render.scenes.sight import Sight
+from abmarl.render.scenes.sight import VisibleCells
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -122,7 +122,7 @@ def test_the_fog_lies_on_all_that_is_not_seen(sim, agent):
     scene = scene_of(sim, [agent((0, 0)), agent((2, 4), "blue")])
     visible = np.ones((3, 3), bool)
     visible[2, 2] = False
-    sight = Sight(-1, -1, visible)  # sees around (0, 0)
+    sight = VisibleCells(-1, -1, visible)  # sees around (0, 0)
     surface = pygame.Surface((520, 330), 0, 32)
     draw(scene, surface)
     plain = pixels_of(surface)
