@@ -2,7 +2,7 @@
 
 from collections.abc import KeysView, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Actions:
         buffers: ``{key: (flat array, rows_of)}``, see ``abmarl.gridworld.groups.Layout``.
     """
 
-    def __init__(self, store: Store, actors: Any):
+    def __init__(self, store: Store, actors: Any) -> None:
         self.store = store
         self._actors = actors
         self.turns = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
@@ -43,10 +43,10 @@ class Actions:
         """Return the channels."""
         return self.buffers.keys()
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> bool:
         return key in self.buffers
 
-    def __getitem__(self, key) -> np.ndarray:
+    def __getitem__(self, key: str) -> np.ndarray:
         flat, rows_of = self.buffers[key]
         actor = self._actors[key]
         slots = np.flatnonzero(rows_of[:, 0] >= 0)
@@ -85,7 +85,7 @@ def outside(entries: np.ndarray, form: SpaceLayout) -> np.ndarray:
 class ActionReader:
     """Checks the action dicts of a single world and writes them where the kernels find them."""
 
-    def __init__(self, store: Store, actors: Any):
+    def __init__(self, store: Store, actors: Any) -> None:
         self._store = store
         self._actors = actors
         self._actions = None
@@ -116,7 +116,7 @@ class ActionReader:
         self._actions.num_turns[0] = len(slots)
         return self._actions
 
-    def _read_one_by_one(self, action_dict):
+    def _read_one_by_one(self, action_dict: Mapping[str, Any]) -> np.ndarray:
         index = self._store.index
         slots = []
         for agent_id, chosen in action_dict.items():
@@ -144,7 +144,7 @@ class ActionReader:
             slots.append(slot)
         return np.array(slots, np.int64)
 
-    def _prepare(self):
+    def _prepare(self) -> None:
         store = self._store
         self._actions = Actions(store, self._actors)
         for key, actor in self._actors.items():
@@ -161,7 +161,7 @@ class ActionReader:
         self._blocks = ActionBlocks(store.index, self._channels)
 
     @staticmethod
-    def _refuse_channel(agent_id, chosen, channels):
+    def _refuse_channel(agent_id: str, chosen: dict, channels: list[tuple]) -> NoReturn:
         known = [key for key, *_ in channels]
         unknown = next(key for key in chosen if key not in known)
         raise ValueError(f"Agent {agent_id!r} has no channel {unknown!r}; it has {known}.")
@@ -179,7 +179,7 @@ class ActionBlocks:
             ``flat[at:]`` is where its actions go.
     """
 
-    def __init__(self, index: dict, channels: Any):
+    def __init__(self, index: dict, channels: Any) -> None:
         self._index = index
         kinds = {}
         self._kinds = np.array(
@@ -193,7 +193,7 @@ class ActionBlocks:
         self._parts = [self._parts_of(kind, channels) for kind in kinds.values()]
         self._ids = self._plan = self._slots = None
 
-    def _parts_of(self, kind, channels):
+    def _parts_of(self, kind: int, channels: list[list[tuple]]) -> list[tuple] | None:
         """Return how to get at the actions of a kind of agents, and where in ``flat`` they go.
 
         The latter are the rows of an array [agents of this kind, width]. None: one by one.
@@ -236,7 +236,7 @@ class ActionBlocks:
                 flat[at] = values
         return self._slots
 
-    def _prepare(self, ids):
+    def _prepare(self, ids: tuple[str, ...]) -> None:
         """Find out who is alike, and where the actions of those go."""
         self._ids, self._plan = ids, None
         slots = list(map(self._index.get, ids))
@@ -263,7 +263,7 @@ class Masks:
         layout: Function of a channel that says where the masks of its agents lie.
     """
 
-    def __init__(self, actors: Any, layout: Any):
+    def __init__(self, actors: Any, layout: Any) -> None:
         self._actors, self._layout = actors, layout
         self._arrays = None
 
@@ -291,7 +291,7 @@ class AgentMasks:
         actors: ``{channel: actor}``.
     """
 
-    def __init__(self, store: Store, actors: Any):
+    def __init__(self, store: Store, actors: Any) -> None:
         self._store, self._actors = store, actors
         self._masks = Masks(actors, self._layout)
 
@@ -303,7 +303,7 @@ class AgentMasks:
                 found[agent_id][key] = block[0, 0].copy()
         return {agent_id: masks for agent_id, masks in found.items() if masks}
 
-    def _layout(self, key):
+    def _layout(self, key: str) -> Layout:
         actor, ids = self._actors[key], self._store.ids
         blocks = {
             ids[slot]: (np.array([slot]), actor.mask_shape(slot))

@@ -27,7 +27,7 @@ _PLAIN = ("initial_position", "group", "render_shape", "render_color", "render_s
 _CHANNELS = ("action_space", "null_action", "observation_space", "null_observation")
 
 
-def _encoding(name, value):
+def _encoding(name: str, value: Any) -> int:
     value = integer()(name, value)
     if value in (0, -1, -2):
         raise ValueError(
@@ -75,7 +75,7 @@ class GridWorldAgent(PrincipleAgent):
         render_color: str = "gray",
         render_size: float = 200,
         **kwargs: Any,
-    ):
+    ) -> None:
         super().__init__(**kwargs)
         if encoding is not None:
             self.encoding = encoding
@@ -221,7 +221,7 @@ class GridWorldAgent(PrincipleAgent):
         return {**found, **self._kept(), "position": self.position}
 
 
-def _with_channels(kwargs, side):
+def _with_channels(kwargs: dict[str, Any], side: str) -> dict[str, Any]:
     """Spaces of grid agents are dicts that components add their channels to."""
     for name in (f"{side}_space", f"null_{side}"):
         if kwargs.get(name) is None:
@@ -240,7 +240,7 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
 
     view_range = Trait(integer(0, "FULL", bits=16))
 
-    def __init__(self, view_range: int | str | None = None, **kwargs: Any):
+    def __init__(self, view_range: int | str | None = None, **kwargs: Any) -> None:
         super().__init__(**_with_channels(kwargs, "observation"))
         if view_range is not None:
             self.view_range = view_range
@@ -257,7 +257,7 @@ class MovingAgent(ActingAgent, GridWorldAgent):
 
     move_range = Trait(integer(0, "FULL"))
 
-    def __init__(self, move_range: int | str | None = None, **kwargs: Any):
+    def __init__(self, move_range: int | str | None = None, **kwargs: Any) -> None:
         super().__init__(**_with_channels(kwargs, "action"))
         if move_range is not None:
             self.move_range = move_range
@@ -291,7 +291,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         attack_accuracy: float | None = None,
         simultaneous_attacks: int = 1,
         **kwargs: Any,
-    ):
+    ) -> None:
         super().__init__(**_with_channels(kwargs, "action"))
         if attack_range is not None:
             self.attack_range = attack_range
@@ -302,7 +302,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
         self.simultaneous_attacks = simultaneous_attacks
 
 
-def _no_less_than_0(name, value):
+def _no_less_than_0(name: str, value: Any) -> int:
     return max(0, integer()(name, value))
 
 
@@ -322,20 +322,20 @@ class AmmoAgent(GridWorldAgent):
     initial_ammo = Trait(integer())
     ammo = Field(np.int32, check=_no_less_than_0)
 
-    def __init__(self, initial_ammo: int | None = None, **kwargs: Any):
+    def __init__(self, initial_ammo: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if initial_ammo is not None:
             self.initial_ammo = initial_ammo
 
 
-def _direction(name, value):
+def _direction(name: str, value: Any) -> int:
     value = integer()(name, value)
     if not 1 <= value <= 4:
         raise ValueError(f"{name} must be 1 (left), 2 (down), 3 (right) or 4 (up), got {value}.")
     return value
 
 
-def _direction_or_none(name, value):
+def _direction_or_none(name: str, value: Any) -> int | None:
     return None if value is None else _direction(name, value)
 
 
@@ -353,7 +353,7 @@ class OrientationAgent(GridWorldAgent):
     initial_orientation = Trait(_direction_or_none)
     orientation = Field(np.int8, check=_direction)
 
-    def __init__(self, initial_orientation: int | None = None, **kwargs: Any):
+    def __init__(self, initial_orientation: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.initial_orientation = initial_orientation
 
@@ -365,7 +365,7 @@ class TeamAgent(GridWorldAgent):
         team: An int >= 1; None: the team is the encoding, as for agents of other classes.
     """
 
-    def __init__(self, team: int | None = None, **kwargs: Any):
+    def __init__(self, team: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.initial_team = team
 
@@ -401,7 +401,7 @@ class TeamAgent(GridWorldAgent):
 
 
 class _EveryGridAgent(type(GridWorldAgent)):
-    def __instancecheck__(cls, instance):
+    def __instancecheck__(cls, instance: Any) -> bool:
         if cls is _HealthAgent:
             return isinstance(instance, GridWorldAgent)
         return super().__instancecheck__(instance)

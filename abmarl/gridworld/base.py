@@ -3,6 +3,7 @@
 import functools
 import itertools
 import os
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,20 +36,20 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         grid: The grid; ``build_sim`` makes it.
     """
 
-    def __init__(self, agents: dict | None = None, grid: Grid | None = None, **kwargs: Any):
+    def __init__(self, agents: dict | None = None, grid: Grid | None = None, **kwargs: Any) -> None:
         if agents is not None:
             self.agents = agents
         if grid is not None:
             self.grid = grid
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Self":
         # What it was made with is what a vectorised simulation makes its copies with.
         self = super().__new__(cls)
         self._made_with = args, kwargs
         self._resetting = self._stepping = False
         return self
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "reset" in cls.__dict__:
             cls.reset = _seeded(cls.__dict__["reset"])
@@ -253,7 +254,9 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return cls._build_sim_on(Map.read(path), object_registry, extra_agents, kwargs)
 
     @classmethod
-    def _build_sim_on(cls, map_, registry, extra_agents, kwargs):
+    def _build_sim_on(
+        cls, map_: Map, registry: dict, extra_agents: dict | None, kwargs: dict[str, Any]
+    ) -> "Self":
         placed = map_.populate(registry)
         grid = Grid(*map_.shape, kwargs.get("overlapping"))
         sim = cls._build_sim_of(placed, grid, extra_agents, kwargs)
@@ -265,7 +268,9 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         return sim
 
     @classmethod
-    def _build_sim_of(cls, placed, grid, extra_agents, kwargs):
+    def _build_sim_of(
+        cls, placed: list[Placed], grid: Grid, extra_agents: dict | None, kwargs: dict[str, Any]
+    ) -> "Self":
         for name in ("agents", "rows", "cols"):
             if name in kwargs:
                 hint = "name further agents as extra_agents" if name == "agents" else "leave it out"
@@ -349,11 +354,11 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
                 arrays[f"obs.{key}"] = observer.flat
         return arrays
 
-    def _snapshot(self) -> list:
+    def _snapshot(self) -> list[tuple]:
         """Return the present state for ``_restore``, as bytes: three times as fast as copies."""
         return [(name, array, array.tobytes()) for name, array in self._state_arrays().items()]
 
-    def _restore(self, snapshot):
+    def _restore(self, snapshot: list[tuple]) -> None:
         self._go_back(
             {
                 name: np.frombuffer(saved, array.dtype).reshape(array.shape)
@@ -361,7 +366,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
             }
         )
 
-    def _go_back(self, saved):
+    def _go_back(self, saved: dict[str, np.ndarray]) -> None:
         """Load a state that is known to be right."""
         self.store.load(saved)
         for key, observer in self.grid.observers.items():
@@ -379,14 +384,16 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         )
 
 
-def _seeded(reset):
+def _seeded(reset: Callable) -> Callable:
     """Wrap ``reset`` so that its outermost call starts the random streams of the seed.
 
     It also begins the episode for the store, and leaves everything as before when it fails.
     """
 
     @functools.wraps(reset)
-    def wrapped(self, *args, seed=None, **kwargs):
+    def wrapped(
+        self: GridWorldSimulation, *args: Any, seed: int | tuple | None = None, **kwargs: Any
+    ) -> Any:
         if seed is not None:
             kwargs["seed"] = seed
         if self._resetting:
@@ -413,11 +420,11 @@ def _seeded(reset):
     return wrapped
 
 
-def _undone(step):
+def _undone(step: Callable) -> Callable:
     """Wrap ``step`` so that it leaves everything as before when it fails."""
 
     @functools.wraps(step)
-    def wrapped(self, *args, **kwargs):
+    def wrapped(self: GridWorldSimulation, *args: Any, **kwargs: Any) -> Any:
         if self._stepping or not self.runs_foreign_code:
             return step(self, *args, **kwargs)
         before = self._snapshot()
@@ -433,7 +440,7 @@ def _undone(step):
     return wrapped
 
 
-def _drop_partial_nulls(agent):
+def _drop_partial_nulls(agent: GridWorldAgent) -> None:
     """Drop null points that lack a channel: a null point is one of the whole space."""
     for side in ("action", "observation"):
         space = getattr(agent, f"{side}_space", None)
@@ -442,7 +449,7 @@ def _drop_partial_nulls(agent):
             setattr(agent, f"null_{side}", {})
 
 
-def _check_overlapping(placed, overlapping):
+def _check_overlapping(placed: list[Placed], overlapping: dict) -> None:
     for one in placed:
         for first, second in itertools.combinations(one.agents, 2):
             first.check_configured()
@@ -455,7 +462,7 @@ def _check_overlapping(placed, overlapping):
                 )
 
 
-def _own_agents(agents):
+def _own_agents(agents: Any) -> dict[str, Any]:
     if not isinstance(agents, dict):
         raise TypeError(f"agents must be a dict {{id: agent}}, got {type(agents).__name__}.")
     if not agents:
@@ -468,7 +475,7 @@ def _own_agents(agents):
     }
 
 
-def _among(overlapping, agents):
+def _among(overlapping: dict, agents: Iterable) -> dict:
     """Return what a grid says of encodings that agents have; it may know of more."""
     there = {getattr(agent, "encoding", None) for agent in agents}
     return {

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from abmarl.gridworld.agent import GridWorldAgent
 from abmarl.gridworld.grid import Grid
 from abmarl.gridworld.groups import Layout
 from abmarl.sim.layout import SpaceLayout
@@ -113,7 +114,7 @@ class ChannelComponent(Component):
     supported_agent_type: Any = None
     side = None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.prepare()
         # One form for all agents that are alike; 100,000 agents must not take a dict each.
@@ -185,7 +186,7 @@ class ChannelComponent(Component):
         """The dtype of such an array: the narrowest that holds the spaces."""
         return np.result_type(np.int8, *(form.narrow for form in self.forms))
 
-    def _offer(self, slot, agent):
+    def _offer(self, slot: int, agent: GridWorldAgent) -> None:
         """Give an agent the channel. Agents with equal parameters share one space object."""
         key = self.parameters(agent)
         if key is None:
@@ -202,7 +203,7 @@ class ChannelComponent(Component):
         if self._nulls[number] is not None:
             self._put(agent, f"null_{self.side}", self._nulls[number])
 
-    def _form_for(self, agent) -> SpaceLayout:
+    def _form_for(self, agent: GridWorldAgent) -> SpaceLayout:
         space = self.space(agent)
         form = SpaceLayout(space, f"channel {self.key!r}")
         if not form.width or len({leaf.integer for leaf in form.leaves}) > 1:
@@ -212,7 +213,7 @@ class ChannelComponent(Component):
             )
         return form
 
-    def _put(self, agent, attribute, value):
+    def _put(self, agent: GridWorldAgent, attribute: str, value: Any) -> None:
         channels = getattr(agent, attribute)
         if channels is None:
             channels = {}

@@ -54,7 +54,7 @@ class DoneBase(Component):
     }
     calls: Any = None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.agents_done = np.zeros((self.store.num_worlds, self.store.num_agents), bool)
         self.worlds_done = np.zeros(self.store.num_worlds, bool)
@@ -86,24 +86,24 @@ class DoneBase(Component):
         """Return what a program runs to bring ``agents_done`` and ``worlds_done`` up to date."""
         return self.calls() if self.works_on == "kernels" else [self._ask]
 
-    def _ask(self):
+    def _ask(self) -> None:
         # What the package's calls find is in the same arrays, so these are filled afterwards.
         agents, worlds = np.array(self.done()), np.array(self.all_done())
         self.agents_done[...], self.worlds_done[...] = agents, worlds
 
-    def _done(self):
+    def _done(self) -> np.ndarray:
         if self.calls is None:
             return ~self.store.active
         self._find()
         return self.agents_done
 
-    def _all_done(self):
+    def _all_done(self) -> np.ndarray:
         if self.calls is None:
             return self.done().all(axis=1)
         self._find()
         return self.worlds_done
 
-    def _find(self):
+    def _find(self) -> None:
         if self._program is None:
             self._program = Program(self.calls())
         self._program()
@@ -120,7 +120,7 @@ class AnyDone:
         agents_done, worlds_done: As those of a component.
     """
 
-    def __init__(self, dones: list, store: Store):
+    def __init__(self, dones: list, store: Store) -> None:
         self._dones = dones
         if len(dones) == 1:
             self.agents_done, self.worlds_done = dones[0].agents_done, dones[0].worlds_done
@@ -163,7 +163,7 @@ class OneTeamRemainingDone(ActiveDone):
         ignore_encodings: Encodings of agents that do not count.
     """
 
-    def __init__(self, ignore_encodings: Any = None, **kwargs: Any):
+    def __init__(self, ignore_encodings: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         ignored = set() if ignore_encodings is None else ignore_encodings
         if isinstance(ignored, int | np.integer):
@@ -198,7 +198,7 @@ class TargetEncodingInactiveDone(DoneBase):
 
     def __init__(
         self, target_mapping: Any = None, sim_ends_if_one_done: bool = True, **kwargs: Any
-    ):
+    ) -> None:
         super().__init__(**kwargs)
         if not isinstance(sim_ends_if_one_done, bool | np.bool_):
             raise TypeError(
@@ -228,7 +228,7 @@ class _AgentTargetDone(DoneBase):
         target_mapping: ``{agent id: id of its target}``.
     """
 
-    def __init__(self, target_mapping: Any = None, **kwargs):
+    def __init__(self, target_mapping: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         name = type(self).__name__
         if target_mapping is not None and not isinstance(target_mapping, dict):

@@ -19,21 +19,21 @@ class Trait:
         default: What the attribute is before anything was set.
     """
 
-    def __init__(self, check: Callable | None, default: Any = None):
+    def __init__(self, check: Callable | None, default: Any = None) -> None:
         self._check = check
         self._default = default
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, agent, owner=None):
+    def __get__(self, agent: Any, owner: type | None = None) -> Any:
         if agent is None:
             return self
         if agent._store is None:
             return agent.__dict__.get(self.name, self._default)
         return agent._store.trait(self.name, agent._slot)
 
-    def __set__(self, agent, value):
+    def __set__(self, agent: Any, value: Any) -> None:
         value = _checked(self._check, agent, self.name, value)
         if agent._store is None:
             agent.__dict__[self.name] = value
@@ -65,7 +65,7 @@ class Field:
         shape: tuple = (),
         default: Any = 0,
         check: Callable | None = None,
-    ):
+    ) -> None:
         self.dtype = np.dtype(dtype)
         self.shape = tuple(shape)
         self.default = default
@@ -73,10 +73,10 @@ class Field:
         if self.dtype.hasobject:
             raise TypeError(f"A field holds numbers, got dtype {self.dtype}.")
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, agent, owner=None):
+    def __get__(self, agent: Any, owner: type | None = None) -> Any:
         if agent is None:
             return self
         if agent._store is None:
@@ -86,7 +86,7 @@ class Field:
         entry = agent._store.array(self.name)[0, agent._slot]
         return entry if self.shape else entry.item()
 
-    def __set__(self, agent, value):
+    def __set__(self, agent: Any, value: Any) -> None:
         if self._check is not None:
             value = _checked(self._check, agent, self.name, value)
         value = np.asarray(value)
@@ -105,11 +105,11 @@ class Field:
             agent._store.array(self.name)[0, agent._slot] = value
             agent._store.touch()
 
-    def _initial(self):
+    def _initial(self) -> np.ndarray:
         return np.full(self.shape, self.default, self.dtype)
 
 
-def _checked(check, agent, name, value):
+def _checked(check: Callable, agent: Any, name: str, value: Any) -> Any:
     """Return what a check makes of a value; its errors name the agent."""
     try:
         return check(name, value)
@@ -129,7 +129,7 @@ def declared(agent_class: type, kind: str) -> dict:
 def integer(low: int | None = None, special: str | None = None, bits: int = 32) -> Callable:
     """Return a check for an int of so many bits, ``low`` or more, or a ``special`` word."""
 
-    def check(name, value):
+    def check(name: str, value: Any) -> Any:
         if special is not None and isinstance(value, str) and value == special:
             return value
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
@@ -150,7 +150,7 @@ positive = integer(1, bits=64)
 def number(low: float, high: float, open_below: bool = False, optional: bool = False) -> Callable:
     """Return a check for a float within [low, high], or (low, high] when ``open_below``."""
 
-    def check(name, value):
+    def check(name: str, value: Any) -> Any:
         if value is None and optional:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
@@ -170,5 +170,5 @@ def truth(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _or(special):
+def _or(special: str | None) -> str:
     return f' or "{special}"' if special is not None else ""

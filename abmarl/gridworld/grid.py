@@ -34,7 +34,7 @@ class Grid:
         overlapping: dict | None = None,
         store: Store | None = None,
         **kwargs: Any,
-    ):
+    ) -> None:
         for name, value in (("rows", rows), ("cols", cols)):
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
                 raise TypeError(f"{name} must be an int, got {value!r}.")
@@ -152,7 +152,7 @@ class Grid:
             raise ValueError(f"Agent {agent.id!r} is not on cell {tuple(cell)}.")
         self._store.leave(agent._slot)
 
-    def __getitem__(self, cell) -> dict:
+    def __getitem__(self, cell: Any) -> dict[str, GridWorldAgent]:
         """Return the agents on ``grid[row, col]``, by id, in the order in which they came."""
         p = self._number(cell)
         if self._store is None:
@@ -160,7 +160,7 @@ class Grid:
         found = (self._agents[j] for j in self._store.occupants(p))
         return {agent.id: agent for agent in found}
 
-    def _number(self, cell):
+    def _number(self, cell: Any) -> int | None:
         try:
             row, col = (operator.index(v) for v in cell)
         except (TypeError, ValueError):
@@ -171,7 +171,7 @@ class Grid:
             raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
         return None if self._store is None else self._store.padding.ravel(row, col)
 
-    def _adopt(self, agent):
+    def _adopt(self, agent: GridWorldAgent) -> None:
         """Let an agent that is in no simulation join a grid that is used by itself."""
         if agent._store is not None:
             if agent._store is not self._store:
@@ -193,7 +193,7 @@ class Grid:
             row, col = known.position
             self._store.enter(known._slot, self._store.padding.ravel(int(row), int(col)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Grid({self.rows}, {self.cols}, overlapping={self.overlapping})"
 
 
@@ -247,7 +247,7 @@ def parse_agent(name: str, agent: Any, agents: dict) -> str:
     return agent_id
 
 
-def _symmetric(mapping):
+def _symmetric(mapping: dict) -> dict[int, set]:
     both = {encoding: set(others) for encoding, others in mapping.items()}
     for encoding, others in mapping.items():
         for other in others:

@@ -31,7 +31,7 @@ class Group:
     observation_space: object = None
     action_space: object = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.agent_ids)
 
     @functools.cached_property
@@ -74,7 +74,7 @@ def find_groups(agents: dict, traits: np.ndarray) -> dict:
     }
 
 
-def _names(members, traits) -> list:
+def _names(members: dict[tuple, list[int]], traits: np.ndarray) -> list[str]:
     plain = [group or _snake(kind.__name__.removesuffix("Agent")) for group, kind, _ in members]
     first = [slots[0] for slots in members.values()]
     encoded = [
@@ -115,7 +115,7 @@ class Layout:
         size: Entries of the flat array.
     """
 
-    def __init__(self, blocks: dict, num_worlds: int, num_agents: int):
+    def __init__(self, blocks: dict, num_worlds: int, num_agents: int) -> None:
         widths = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in blocks.items()}
         size = num_worlds * sum(len(slots) * widths[name] for name, (slots, _) in blocks.items())
         dtype = np.int32 if size <= np.iinfo(np.int32).max else np.int64

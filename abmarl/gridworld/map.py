@@ -26,7 +26,7 @@ class Map:
         shape: Number of rows and of columns.
     """
 
-    def __init__(self, rows: int, where: Callable):
+    def __init__(self, rows: int, where: Callable) -> None:
         self.rows = rows
         self.where = where
         self.shape = len(rows), len(rows[0])
@@ -88,7 +88,7 @@ class Map:
         first, last = full[0], full[-1]
         rows = lines[first : last + 1]
 
-        def where(row, col):
+        def where(row: int, col: int) -> str:
             return f"line {first + row + 1}, column {col + 1} of {path}"
 
         for number, row in enumerate(rows):
@@ -143,11 +143,11 @@ class Placed:
         character: What stands for them on the map; None where there is no map.
     """
 
-    def __init__(self, cell: Any, agents: dict, where: str, character: str | None = None):
+    def __init__(self, cell: Any, agents: dict, where: str, character: str | None = None) -> None:
         self.cell, self.agents, self.where, self.character = cell, agents, where, character
 
 
-def _unknown(character, where, registry):
+def _unknown(character: str, where: str, registry: dict) -> str:
     if len(character) > 1:
         return (
             f"{where[0].upper()}{where[1:]} holds {character!r:.40}, which is more than one "
@@ -226,7 +226,7 @@ def write_map(grid: Grid, written: dict, characters: dict | None) -> str:
     return "".join(lines)
 
 
-def _by_encodings(characters):
+def _by_encodings(characters: Any) -> dict[tuple, str]:
     if not isinstance(characters, dict):
         raise TypeError(f"characters must be a dict {{encoding: character}}, got {characters!r}.")
     check_characters("characters", characters.values())
@@ -243,7 +243,12 @@ def _by_encodings(characters):
     return found
 
 
-def _character(agents, written, by_encodings, cell):
+def _character(
+    agents: dict[str, GridWorldAgent],
+    written: dict[str, tuple],
+    by_encodings: dict[tuple, str],
+    cell: tuple,
+) -> str:
     parts = [written.get(name) for name in agents]
     if None not in parts:
         character, _, count = parts[0]

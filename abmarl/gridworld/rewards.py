@@ -2,7 +2,7 @@
 
 import difflib
 import inspect
-from collections.abc import KeysView
+from collections.abc import Callable, Iterator, KeysView
 from numbers import Real
 from typing import Any
 
@@ -32,7 +32,7 @@ class RewardRules:
             array that does not exist.
     """
 
-    def __init__(self, rewards: dict | None, actors: Any, store: Store):
+    def __init__(self, rewards: dict | None, actors: Any, store: Store) -> None:
         if not isinstance(rewards, dict):
             raise TypeError(f"rewards must be a dict like {{'kill': 1}}, got {rewards!r}.")
         self.step_amount = 0.0
@@ -47,7 +47,7 @@ class RewardRules:
             else:
                 self._set_amount(name, what)
 
-    def _set_amount(self, event, amount):
+    def _set_amount(self, event: str, amount: Any) -> None:
         if isinstance(amount, bool) or not isinstance(amount, Real) or not np.isfinite(amount):
             raise ValueError(f"The reward of {event!r} must be a finite number, got {amount!r}.")
         known = [*self._sources, "step"]
@@ -61,7 +61,7 @@ class RewardRules:
             actor = self._sources[event]
             actor.weights[actor.events.index(event)] = amount
 
-    def _parameters(self, name, rule):
+    def _parameters(self, name: str, rule: Callable) -> list[str]:
         plain = getattr(rule, "py_func", rule)
         parameters = list(inspect.signature(plain).parameters)
         known = [*self._arrays(), *self._sources]
@@ -77,7 +77,7 @@ class RewardRules:
     def _arrays(self):
         return ("position", "teams", "encoding", *self._store.state())
 
-    def _array(self, name):
+    def _array(self, name: str) -> np.ndarray:
         store = self._store
         if name in self._sources:
             return np.asarray(self._sources[name].event(name))
@@ -97,7 +97,7 @@ class RewardRules:
             steps.append(self._apply_rules)
         return steps
 
-    def _apply_rules(self):
+    def _apply_rules(self) -> None:
         """Add what the rules say.
 
         Raises:
@@ -123,22 +123,22 @@ class RewardRules:
 class RewardsById:
     """The rewards of a single world by agent id, on the store's array: ``rewards['a'] -= 0.1``."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store) -> None:
         self._store = store
 
-    def __getitem__(self, agent_id):
+    def __getitem__(self, agent_id: str) -> float:
         return self._store.rewards.item(self._store.index[agent_id])
 
-    def __setitem__(self, agent_id, value):
+    def __setitem__(self, agent_id: str, value: float) -> None:
         self._store.rewards[0, self._store.index[agent_id]] = value
 
-    def __contains__(self, agent_id):
+    def __contains__(self, agent_id: object) -> bool:
         return agent_id in self._store.index
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._store.ids)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._store.num_agents
 
     def keys(self) -> KeysView:
@@ -153,5 +153,5 @@ class RewardsById:
         """Pairs of id and reward."""
         return zip(self._store.ids, self.values(), strict=True)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(dict(self.items()))

@@ -65,7 +65,7 @@ def check_worlds(store: Store, saved: dict) -> None:
         _refuse_first(~saved[name].any(axis=1, keepdims=True), name, saved[name])
 
 
-def _check_lists(cell, first, next_):
+def _check_lists(cell: np.ndarray, first: np.ndarray, next_: np.ndarray) -> None:
     """Walk through the lists of all cells at once."""
     b, p = np.nonzero(first >= 0)
     i = first[b, p]
@@ -80,7 +80,7 @@ def _check_lists(cell, first, next_):
         b, p, i = b[on], p[on], i[on]
 
 
-def _refuse_first(wrong, name, array):
+def _refuse_first(wrong: np.ndarray, name: str, array: np.ndarray) -> None:
     """Name the first entry of [B, ...] that is wrong."""
     if wrong.any():
         b, k = np.argwhere(wrong)[0]

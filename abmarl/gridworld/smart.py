@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abmarl.gridworld.actions import ActionReader, AgentMasks
+from abmarl.gridworld.actions import ActionReader, Actions, AgentMasks
 from abmarl.gridworld.actor.base import ActorBase
 from abmarl.gridworld.base import GridWorldSimulation
 from abmarl.gridworld.component import on_listed
@@ -225,7 +225,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             {agent_id: {} for agent_id in ids},
         )
 
-    def _select(self, ids):
+    def _select(self, ids: tuple[str, ...]) -> tuple[np.ndarray, list[tuple]]:
         """Find out who these agents are and where their observations lie."""
         slots = np.array([self._arrays.index[agent_id] for agent_id in ids], np.int64)
         selected = [
@@ -260,7 +260,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             return [on_listed(self.start_episode, worlds)]
         return self._start_steps(worlds)
 
-    def _start_steps(self, worlds):
+    def _start_steps(self, worlds: np.ndarray) -> list:
         steps = self.store.beginning(worlds)
         for state in self.states:
             steps += state.steps(worlds)
@@ -293,7 +293,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         steps += self._rules.steps(actions)
         return [*steps, self._check_rewards] if self.runs_foreign_code else steps
 
-    def _step_batch(self, actions):
+    def _step_batch(self, actions: Actions) -> None:
         for actor in self.actors.values():
             actor.acting = actions
         try:
@@ -302,13 +302,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             for actor in self.actors.values():
                 actor.acting = None
 
-    def _play(self, actions):
+    def _play(self, actions: Actions) -> None:
         if self._played is not actions or self._program is None:
             self._program, self._played = Program(self.play_steps(actions)), actions
         self._program()
         self._arrays.touch()
 
-    def _check_rewards(self):
+    def _check_rewards(self) -> None:
         store = self.store
         if not np.isfinite(store.rewards).all():
             b, i = np.argwhere(~np.isfinite(store.rewards))[0]
@@ -357,7 +357,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         return VectorSimulation(self, num_envs, **kwargs)
 
 
-def _refuse_unknown(kwargs, components):
+def _refuse_unknown(kwargs: dict[str, Any], components: list) -> None:
     """Refuse parameters that no component takes.
 
     Args:
@@ -382,7 +382,7 @@ def _refuse_unknown(kwargs, components):
             raise TypeError(f"No component of this simulation takes {name!r}{hint}")
 
 
-def _refuse_unplaced(components):
+def _refuse_unplaced(components: dict[str, list]) -> None:
     """Refuse components that need agents on the grid where nothing places them.
 
     Placement comes from a state component: there is no class that could do it by hand.

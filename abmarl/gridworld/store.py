@@ -2,7 +2,8 @@
 
 import functools
 import hashlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -59,7 +60,7 @@ _FIXED = ("encoding", "blocking", "view_range", "move_range", "simultaneous_atta
 class _Index(dict):
     """Numbers of agents by id; asking for an unknown one says so."""
 
-    def __missing__(self, agent_id):
+    def __missing__(self, agent_id: str) -> NoReturn:
         raise ValueError(f"There is no agent {agent_id!r} in this simulation.")
 
 
@@ -97,7 +98,7 @@ class Store:
     ``grid.remove`` takes it off its cell.
     """
 
-    def __init__(self, rows: int, cols: int, overlapping: dict, agents: dict):
+    def __init__(self, rows: int, cols: int, overlapping: dict, agents: dict) -> None:
         self.rows, self.cols = rows, cols
         self.ids = list(agents)
         self.index = _Index({name: slot for slot, name in enumerate(self.ids)})
@@ -137,7 +138,7 @@ class Store:
             twin.require(name, array.dtype, array.shape[2:], default, reset)
         return twin
 
-    def _allocate(self):
+    def _allocate(self) -> None:
         self.version = 0
         self._begin = self._bound = None
         self._fields = {}
@@ -164,10 +165,10 @@ class Store:
         self.sample_streams = np.zeros((worlds, 4), np.uint64)
         self.hidden = self.padding.scratch()
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "walls": None, "_state": None, "_world": None, "_bound": None}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # ``walls`` is a view, which copies and pickles would turn into an array of its own.
         size = self.flat_walls.size - 8
@@ -232,7 +233,7 @@ class Store:
         """Return the array [B, N, ...] of a declared field."""
         return self._fields[name][0]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         fields = self.__dict__.get("_fields", {})
         if name in fields:
             return fields[name][0]
@@ -360,7 +361,7 @@ class Store:
         parts = (self.rows, self.cols, self.padding.pad, self.ids, self.encodings.tolist())
         return np.frombuffer(hashlib.sha256(repr(parts).encode()).digest(), np.uint8)
 
-    def _read_traits(self, agents):
+    def _read_traits(self, agents: dict[str, Any]) -> None:
         full = max(self.rows, self.cols) - 1
         self.traits = np.zeros(self.num_agents, TRAITS)
         if not JIT:
@@ -384,7 +385,7 @@ class Store:
                     f"Agent {agent.id!r} has no encoding; give it one, an int such as 1."
                 )
 
-    def _check_size(self, agent, name, value):
+    def _check_size(self, agent: Any, name: str, value: float) -> None:
         kind = TRAITS[name]
         if kind.kind != "i" or np.iinfo(kind).min <= value <= np.iinfo(kind).max:
             return
@@ -398,7 +399,7 @@ class Store:
             f"{name} can be {np.iinfo(kind).max} at most, got {value} for agent {agent.id!r}."
         )
 
-    def _relate(self, overlapping):
+    def _relate(self, overlapping: dict) -> None:
         """Numbers the encodings and says which of them may share a cell."""
         self.kinds, self.traits["kind"] = np.unique(self.traits["encoding"], return_inverse=True)
         self.encodings = np.ascontiguousarray(self.traits["encoding"])[None]
@@ -575,13 +576,13 @@ class Store:
         self._ask(leave_cell, slot, 0)
         self.touch()
 
-    def _ask(self, kernel, slot, p):
+    def _ask(self, kernel: Callable, slot: int, p: int) -> np.ndarray:
         asked, run = self._bind(kernel, 3, np.int64)
         asked[0], asked[1] = slot, p
         run()
         return asked
 
-    def _bind(self, kernel, shape, dtype) -> tuple:
+    def _bind(self, kernel: Callable, shape: int | tuple, dtype: Any) -> tuple[np.ndarray, Program]:
         """Return an array, and a program that runs a kernel on the world and this array.
 
         To give a kernel the whole world from Python each time takes longer than these kernels do.
@@ -597,15 +598,15 @@ class Store:
 class _FieldSlices(dict):
     """The fields of some worlds of a store; what is declared here is declared there."""
 
-    def __init__(self, store, low, high):
+    def __init__(self, store: Store, low: int, high: int) -> None:
         self._store, self._low, self._high = store, low, high
         super().__init__({name: self._slice(entry) for name, entry in store._fields.items()})
 
-    def _slice(self, entry):
+    def _slice(self, entry: tuple) -> tuple:
         array, default, reset = entry
         return array[self._low : self._high], default, reset
 
-    def __setitem__(self, name, entry):
+    def __setitem__(self, name: str, entry: tuple) -> None:
         array, default, reset = entry
         whole = self._store.require(name, array.dtype, array.shape[2:], default, reset)
         super().__setitem__(name, self._slice((whole, default, reset)))
@@ -626,7 +627,7 @@ class Padding:
             no table); see ``abmarl.kernels.sight``.
     """
 
-    def __init__(self, rows: int, cols: int, traits: np.ndarray):
+    def __init__(self, rows: int, cols: int, traits: np.ndarray) -> None:
         farthest = max(rows, cols) - 1
         reach = min(max(traits["move_range"].max(), traits["attack_range"].max()), farthest)
         self.pad = int(max(1, traits["view_range"].max(), reach))
@@ -647,7 +648,7 @@ class Padding:
             attack = np.minimum(traits["attack_range"], self.pad)
             self._make_tables(np.union1d(traits["view_range"], attack))
 
-    def _make_tables(self, ranges):
+    def _make_tables(self, ranges: np.ndarray) -> None:
         ranges = [int(r) for r in ranges if r <= LARGEST_TABLE]
         sizes = [(2 * r + 1) ** 2 * _words(r) for r in ranges]
         self.sight = np.zeros(max(1, sum(sizes)), np.uint64)

@@ -9,6 +9,7 @@ from gymnasium.spaces import Dict, Discrete
 
 from abmarl.gridworld.actions import Actions
 from abmarl.gridworld.actor.base import ActorBase
+from abmarl.gridworld.agent import GridWorldAgent
 from abmarl.gridworld.groups import Layout
 from abmarl.gridworld.registry import find_component, make_component
 from abmarl.kernels.codes import Codes, code_masks, decode_actions
@@ -192,10 +193,10 @@ class ActorWrapper(ActorBase):
         """
         return self._codes[self.wrapped_component.form_of[slot]].encode(self.split(point))
 
-    def _number(self, agent):
+    def _number(self, agent: Agent) -> int:
         return int(self.wrapped_component.form_of[self.store.index[agent.id]])
 
-    def _put(self, agent, attribute, value):
+    def _put(self, agent: GridWorldAgent, attribute: str, value: Any) -> None:
         getattr(agent, attribute)[self.key] = value
 
     # --- what happens ---
@@ -231,12 +232,12 @@ class ActorWrapper(ActorBase):
             agent, {**action_dict, self.key: point}, **kwargs
         )
 
-    def _act(self, actions, fresh):
+    def _act(self, actions: Actions, fresh: bool) -> Any:
         inner = self._inner_actions(actions)
         self._decoding(actions, inner)()
         return self.wrapped_component.process(inner)
 
-    def _inner_actions(self, actions):
+    def _inner_actions(self, actions: Actions) -> Actions:
         """Return the same turns, and room for the actions of the actor within."""
         known, inner = self._inner
         if known is not actions:
@@ -247,7 +248,7 @@ class ActorWrapper(ActorBase):
             self._inner = actions, inner
         return inner
 
-    def _decoding(self, actions, inner):
+    def _decoding(self, actions: Actions, inner: Actions) -> Call:
         turns = self._turns(actions, True)
         return Call(decode_actions, turns, self._tables, *inner.buffers[self.key])
 
@@ -256,13 +257,13 @@ class ActorWrapper(ActorBase):
     def mask_shape(self, slot: int) -> tuple[int, ...]:
         return (int(self.form(slot).space.n),)
 
-    def _may_mask(self):
+    def _may_mask(self) -> bool:
         return (
             hasattr(self.wrapped_component, "masks")
             and self._tables.totals.max(initial=0) <= MOST_CHOICES
         )
 
-    def _prepare_masks(self, shapes):
+    def _prepare_masks(self, shapes: dict[int, tuple]) -> None:
         blocks = {}
         for slot, shape in shapes.items():
             blocks.setdefault(shape, []).append(slot)
@@ -275,7 +276,7 @@ class ActorWrapper(ActorBase):
             if is_by_entry(shape, form.shape):
                 self._options[self.form_of[slot]] = shape[-1]
 
-    def _masks(self, flat, slots, rows_of):
+    def _masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
         """Write which actions would do something now to ``flat``, for the agents in ``slots``."""
         inner, inner_rows = self._inner_masks, self._mask_layout.rows_of
         self.wrapped_component.masks(inner, slots, inner_rows)

@@ -231,7 +231,7 @@ class _AimedAttackActor(AttackActorBase):
         attack = attack_aimed, self.store.world, turns, self._aim, self._attacks
         return [Call(*attack, self.outcome, self._notes)]
 
-    def _num_attacks(self, slot):
+    def _num_attacks(self, slot: int) -> int:
         return int(self.store.traits["simultaneous_attacks"][slot])
 
 
@@ -274,7 +274,7 @@ class EncodingBasedAttackActor(_AimedAttackActor):
         """Attack every kind by itself."""
         return np.eye(len(self.store.kinds), dtype=bool)
 
-    def _encodings(self, agent):
+    def _encodings(self, agent: AttackingAgent) -> list[int]:
         return sorted(self.attack_mapping[agent.encoding])
 
 
@@ -339,5 +339,5 @@ class RestrictedSelectiveAttackActor(_CellAttackActor):
         return (self._num_attacks(slot), int(self._aim.sides[slot]) ** 2 + 1)
 
 
-def _side(agent):
+def _side(agent: Any):
     return 2 * agent.attack_range + 1

@@ -1,7 +1,7 @@
 """What actors have in common."""
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,7 +41,7 @@ class ActorBase(ChannelComponent):
     events = ()
     calls: Any = None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
         self._own = None
@@ -179,10 +179,10 @@ class ActorBase(ChannelComponent):
             return [lambda: self.process(actions)]
         return self.calls(self._turns(actions, True))
 
-    def _turns(self, actions, fresh) -> Turns:
+    def _turns(self, actions: Actions, fresh: bool) -> Turns:
         return Turns(actions.turns, actions.num_turns, *actions.buffers[self.key], fresh)
 
-    def _act(self, actions, fresh):
+    def _act(self, actions: Actions, fresh: bool) -> Any:
         if self.works_on != "kernels":
             return self.run(*self._turns(actions, fresh))
         program = actions.programs.get((self.key, fresh))
@@ -192,7 +192,14 @@ class ActorBase(ChannelComponent):
         program()
         return self.outcome
 
-    def run_masks(self, kernel, flat, slots, rows_of, *rest):
+    def run_masks(
+        self,
+        kernel: Callable,
+        flat: np.ndarray,
+        slots: np.ndarray,
+        rows_of: np.ndarray,
+        *rest: Any,
+    ) -> None:
         """Run a kernel ``(world, slots, rows_of, flat, *rest)`` that writes action masks.
 
         The mask of agent i of world b begins at ``flat[rows_of[i, 0] + b * rows_of[i, 1]]``.
@@ -229,13 +236,13 @@ class ActorBase(ChannelComponent):
             flat, rows_of = np.zeros(max(1, self.layout.size), self.dtype), self.layout.rows_of
         return flat, rows_of
 
-    def _own_actions(self):
+    def _own_actions(self) -> Actions:
         if self._own is None:
             self._own = Actions(self.store, {self.key: self})
             self._own.buffers[self.key] = self.buffer()
         return self._own
 
-    def _from_array(self, array):
+    def _from_array(self, array: Any) -> Actions:
         actions = self._own_actions()
         flat, rows_of = actions.buffers[self.key]
         slots = self.layout.slots

@@ -34,7 +34,7 @@ class ObserverBase(ChannelComponent):
     }
     calls: Any = None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._flat = None
         self._waiting = self._everyone = None
@@ -100,7 +100,7 @@ class ObserverBase(ChannelComponent):
             entries = dense[worlds, k].reshape(len(worlds), -1)
             flat[at[:, None] + np.arange(form.width)] = entries
 
-    def _write_calls(self, *where):
+    def _write_calls(self, *where: Any) -> None:
         for call in self.calls(*where):
             call()
 
@@ -193,7 +193,7 @@ class ObserverBase(ChannelComponent):
             self.flat[:] = flat
             self._keep()
 
-    def _update(self):
+    def _update(self) -> None:
         if self._seen_version == self.store.version:
             return
         if self._program is None:
@@ -202,7 +202,7 @@ class ObserverBase(ChannelComponent):
         self._program()
         self._keep()
 
-    def _keep(self):
+    def _keep(self) -> None:
         self._waiting = None
         self._seen_version = self.store.version
 
@@ -213,7 +213,7 @@ class RememberingObserver(ObserverBase):
     Subclasses hand ``views`` to their kernel.
     """
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._viewers = np.flatnonzero(self.form_of >= 0).astype(self.store.slot_dtype)
         self._due = np.zeros(self.store.num_agents, self.store.slot_dtype)

@@ -96,7 +96,7 @@ class HealthState(StateBase):
 class AmmoState(StateBase):
     """Gives every agent its initial ammo."""
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._ammo = self.store.require("ammo", np.int32)
 
@@ -109,7 +109,7 @@ class AmmoState(StateBase):
 class OrientationState(StateBase):
     """Gives every agent its initial orientation, or a random one where it has none."""
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         store = self.store
         self._orientation = store.require("orientation", np.int8)
@@ -130,7 +130,7 @@ class TeamState(StateBase):
     With it, teams are variables: ``store.team`` int32 [B, N], which a simulation may change.
     """
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._team = self.store.require("team", np.int32)
         self._team[:] = self.store.initial_teams

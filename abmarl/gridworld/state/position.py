@@ -1,7 +1,7 @@
 """State components that place the agents: anywhere, around a target, or in a maze."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class PositionState(StateBase):
             self._failed[:] = -1
             self._refuse(world, slot)
 
-    def _refuse(self, world, slot):
+    def _refuse(self, world: int, slot: int) -> NoReturn:
         name, store = self.store.ids[slot], self.store
         where = f" of world {store.first_world + world}" if self.grid.replica else ""
         if store.start[slot] > 0:
@@ -154,7 +154,7 @@ class TargetBarriersFreePlacementState(PositionState):
         self._ranked = np.zeros(size if sorts else 1, np.int32)
         self._cursors = np.zeros(len(store.kinds), np.int64)
 
-    def _encodings(self, name, given) -> set:
+    def _encodings(self, name: str, given: Any) -> set[int]:
         given = () if given is None else given
         given = given if isinstance(given, set | frozenset | list | tuple) else (given,)
         kinds = self.store.kinds.tolist()
@@ -168,7 +168,7 @@ class TargetBarriersFreePlacementState(PositionState):
                 )
         return {int(value) for value in given}
 
-    def _check_roles(self):
+    def _check_roles(self) -> None:
         both = self.barrier_encodings & self.free_encodings
         if both:
             raise ValueError(
@@ -244,7 +244,7 @@ class MazePlacementState(TargetBarriersFreePlacementState):
         )
         return super().may_fail or not roomy
 
-    def _refuse(self, world, slot):
+    def _refuse(self, world: int, slot: int) -> NoReturn:
         store = self.store
         if store.start[slot] > 0 or slot == self._target:
             super()._refuse(world, slot)

@@ -1,13 +1,16 @@
 """The arrays through which a vectorised simulation exchanges actions and observations."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from abmarl.gridworld.actions import as_array, outside
-from abmarl.gridworld.groups import Layout
-from abmarl.kernels.episode import copy_within
+from abmarl.gridworld.actor.base import ActorBase
+from abmarl.gridworld.component import ChannelComponent
+from abmarl.gridworld.groups import Group, Layout
+from abmarl.kernels.episode import EpisodeState, copy_within
 from abmarl.kernels.streams import draw_samples
+from abmarl.sim.layout import SpaceLayout
 
 
 class Channels:
@@ -23,7 +26,7 @@ class Channels:
         observations: ``{key: (flat array, flat array of final observations, layout)}``.
     """
 
-    def __init__(self, sim: Any, groups: Any, num_worlds: int):
+    def __init__(self, sim: Any, groups: dict[str, Group], num_worlds: int) -> None:
         self.groups = groups
         self._sim = sim
         self._num_worlds = num_worlds
@@ -44,7 +47,7 @@ class Channels:
             for name, group in groups.items()
         }
 
-    def _target(self, group, key):
+    def _target(self, group: Group, key: str) -> tuple:
         """Return where actions go, also as a flat view, their form, common bounds and name."""
         form = self._form(self._sim.actors[key], group)
         common = form.leaves[0].common if form.integer and not form.nested else None
@@ -98,7 +101,7 @@ class Channels:
                 if not fine:
                     self._refuse(name, key, array, form)
 
-    def _refuse(self, name, key, array, form):
+    def _refuse(self, name: str, key: str, array: np.ndarray, form: SpaceLayout) -> NoReturn:
         wrong = outside(array.reshape(*array.shape[:2], -1), form)
         b, k = np.unravel_index(np.argmax(wrong), wrong.shape)
         raise ValueError(
@@ -106,7 +109,7 @@ class Channels:
             f"is {array[b, k].tolist()}, which is not in {form.space}."
         )
 
-    def _layout(self, component, groups):
+    def _layout(self, component: ChannelComponent, groups: dict[str, Group]) -> Layout:
         blocks = {}
         for name, group in groups.items():
             form = self._form(component, group)
@@ -125,7 +128,7 @@ class Channels:
         return Layout(blocks, self._num_worlds, len(self._sim.agents))
 
     @staticmethod
-    def _form(component, group):
+    def _form(component: ChannelComponent, group: Group) -> SpaceLayout:
         if len(np.unique(component.form_of[group.slots])) > 1:
             raise ValueError(
                 f"The agents of group {group.name!r} have different spaces on channel "
@@ -151,7 +154,9 @@ class Outputs:
         copy: Whether everything returned is fresh; else the next step overwrites it.
     """
 
-    def __init__(self, episodes: Any, channels: Any, groups: Any, copy: bool):
+    def __init__(
+        self, episodes: EpisodeState, channels: Channels, groups: dict[str, Group], copy: bool
+    ) -> None:
         self._episodes, self._groups, self._copy = episodes, groups, copy
         self._obs = channels.observation_views()
         self._final = channels.observation_views(final=True)
@@ -161,7 +166,7 @@ class Outputs:
         """Return the present observations."""
         return self.of_channels(self._obs)
 
-    def by_group(self, array: Any) -> dict:
+    def by_group(self, array: np.ndarray) -> dict:
         """``{group: array [B, n]}`` of an array [B, N] that is never replaced."""
         if self._copy:
             return {name: array[:, group.index].copy() for name, group in self._groups.items()}
@@ -203,7 +208,7 @@ class Sampler:
     In every world channel by channel, in a channel agent by agent, entry by entry.
     """
 
-    def __init__(self, channels: Any, actors: Any):
+    def __init__(self, channels: Channels, actors: dict[str, ActorBase]) -> None:
         self._channels = channels
         self._actors = actors
         self._tables = None
@@ -228,7 +233,7 @@ class Sampler:
             draw_samples(streams, *table)
         return self._views
 
-    def _table(self, key, flat, layout):
+    def _table(self, key: str, flat: np.ndarray, layout: Layout) -> tuple:
         actor = self._actors[key]
         if not all(form.integer for form in actor.forms):
             raise TypeError(f"Channel {key!r} is not of integers; sample it by its space.")
@@ -239,7 +244,7 @@ class Sampler:
         return layout.slots, layout.rows_of, actor.form_of, low, high, widths, flat
 
 
-def _difference(what, where, expected, given):
+def _difference(what: str, where: str, expected: dict, given: dict) -> str:
     missing = [name for name in expected if name not in given]
     unknown = [name for name in given if name not in expected]
     problem = f"has no {what} {missing[0]!r}" if missing else f"has unknown {what} {unknown[0]!r}"

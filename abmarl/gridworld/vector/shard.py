@@ -6,7 +6,8 @@ import numpy as np
 
 from abmarl.gridworld.actions import Actions
 from abmarl.gridworld.store import Store
-from abmarl.kernels.episode import clear_rewards, close_step, end_episodes
+from abmarl.gridworld.vector.channels import Channels
+from abmarl.kernels.episode import EpisodeState, clear_rewards, close_step, end_episodes
 from abmarl.kernels.program import Call, Program
 from abmarl.kernels.turns import take_turns
 
@@ -35,13 +36,13 @@ class Shard:
         low: int,
         high: int,
         store: Store,
-        episodes: Any,
-        channels: Any,
+        episodes: EpisodeState,
+        channels: Channels,
         learning: np.ndarray,
         random_order: bool,
         horizon: int | None,
         autoreset: bool,
-    ):
+    ) -> None:
         args, kwargs = sim._made_with
         kwargs = {**kwargs, "grid": sim.grid.replicate(store.shard(low, high))}
         if "agents" in kwargs:
@@ -97,14 +98,14 @@ class Shard:
             steps += observer.steps(self._going_on, flat, rows_of, False)
         return steps if self.autoreset else [*steps, self._keep_final]
 
-    def _stand_still(self):
+    def _stand_still(self) -> None:
         """Worlds that ended before stay as they are: nothing is seen or earned there."""
         running = np.flatnonzero(self.episodes.running)
         self._going_on[: len(running)] = running
         self._going_on[len(running) : len(running) + 1] = -1
         self.store.rewards[~self.episodes.running] = 0.0
 
-    def _keep_final(self):
+    def _keep_final(self) -> None:
         """Write final observations of worlds that ended and are not reset."""
         ended = self.low + np.flatnonzero(self.episodes.ended)
         for views, finals in self._views:

@@ -2,13 +2,16 @@
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Dict
 
 from abmarl.gridworld.actions import Actions, Masks
+from abmarl.gridworld.component import ChannelComponent, Component
 from abmarl.gridworld.fields import positive
+from abmarl.gridworld.groups import Group
 from abmarl.gridworld.saving import check_arrays, check_worlds, without_signature
 from abmarl.gridworld.seeding import seed_of, seed_of_worlds, seed_words
 from abmarl.gridworld.state.base import world_numbers
@@ -120,7 +123,7 @@ class VectorSimulation(VectorBase):
         self._masks = Masks(sim.actors, self.channels.mask_layout)
         self.started = False
 
-    def _with_spaces(self, group):
+    def _with_spaces(self, group: Group) -> Group:
         slot = int(group.slots[0])
         spaces = {"action_space": self.sim.actors.items()}
         spaces["observation_space"] = [(one.key, one) for one in self.sim.observers]
@@ -255,7 +258,7 @@ class VectorSimulation(VectorBase):
         actors = [one.unwrapped for one in self.sim.actors.values()]
         return [getattr(one, "attack_mapping", {}) for one in actors]
 
-    def _group(self, name):
+    def _group(self, name: str) -> Group:
         if name not in self.groups:
             raise ValueError(f"There is no group {name!r}; the groups are {list(self.groups)}.")
         return self.groups[name]
@@ -282,13 +285,13 @@ class VectorSimulation(VectorBase):
         self.started = True
         self.loads += 1
 
-    def _go_back(self, saved):
+    def _go_back(self, saved: dict[str, np.ndarray]) -> None:
         """Load a state that is known to be right."""
         for name, array in self._arrays().items():
             array[...] = saved[name]
         self._touch()
 
-    def _keep(self, worlds):
+    def _keep(self, worlds: np.ndarray) -> list[tuple]:
         """Return what some worlds are, for ``_put_back``; all where foreign code may reach them.
 
         A reset of few worlds is cheap that way: what it cannot change is not copied.
@@ -299,24 +302,24 @@ class VectorSimulation(VectorBase):
         arrays += self.channels.observed_blocks()
         return [(array, worlds, array.take(worlds, axis=0)) for array in arrays]
 
-    def _put_back(self, kept):
+    def _put_back(self, kept: list[tuple]) -> None:
         """Undoe what has happened since ``_keep``."""
         for array, worlds, saved in kept:
             array[worlds] = saved
         self._touch()
 
-    def _touch(self):
+    def _touch(self) -> None:
         for store in (self.store, *(shard.store for shard in self._shards)):
             store.touch()
 
-    def _arrays(self):
+    def _arrays(self) -> dict[str, np.ndarray]:
         arrays = dict(self.store.state())
         arrays.update({f"episodes.{k}": array for k, array in self.episodes._asdict().items()})
         for key, (flat, final, _) in self.channels.observations.items():
             arrays[f"obs.{key}"], arrays[f"final_obs.{key}"] = flat, final
         return arrays
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         # Arrays are shared with the shards: a copy builds its own and gets the state.
         parameters = {name: getattr(self, name) for name in _PARAMETERS}
         return _rebuild, (type(self), self.sim, parameters, self.state_dict(), self.started)
@@ -331,14 +334,16 @@ class VectorSimulation(VectorBase):
                 return shard.sim, world - shard.low
         raise ValueError(f"There is no world {world!r}; there are 0 to {self.num_envs - 1}.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"VectorSimulation({type(self.sim).__name__}, num_envs={self.num_envs}, "
             f"seed={self.seed}, horizon={self.horizon}, num_threads={self.num_threads})"
         )
 
 
-def _rebuild(kind, sim, parameters, state, started):
+def _rebuild(
+    kind: type[VectorSimulation], sim: Any, parameters: dict, state: dict, started: bool
+) -> VectorSimulation:
     vec = kind(sim, **parameters)
     vec.load_state_dict(state)
     vec.started = started
@@ -362,11 +367,11 @@ def bytes_per_world(sim: Any) -> int:
     return size + kept
 
 
-def _entries(channels) -> int:
+def _entries(channels: Iterable[ChannelComponent]) -> int:
     return sum(part.num_entries * part.dtype.itemsize for part in channels)
 
 
-def _scratch(part) -> int:
+def _scratch(part: Component) -> int:
     """Bytes of the arrays [B, N, ...] that a component has beside the store."""
     store = part.store
     own = {id(array) for array in store.state().values()}

@@ -10,6 +10,7 @@ import numpy as np
 
 from abmarl.kernels.compile import JIT
 from abmarl.kernels.handoff import DONE, ROW, WANTED, finish, lead, serve, take
+from abmarl.kernels.program import Program
 
 NO_CALLS = np.zeros((0, 2), np.int64)
 
@@ -44,7 +45,7 @@ class Crew:
         programs: One ``Program`` per shard.
     """
 
-    def __init__(self, programs: list):
+    def __init__(self, programs: list[Program]) -> None:
         self._programs = programs
         self._native = all(program.native for program in programs)
         # Programs with parts in Python are not in the tables, and are run from there.
@@ -79,7 +80,7 @@ class Crew:
         if error is not None:
             raise error
 
-    def _run_own(self):
+    def _run_own(self) -> None:
         """Run the own program, where it has parts in Python, and those no helper has taken."""
         error = None
         for row, program in enumerate(self._programs, -1):
@@ -94,7 +95,7 @@ class Crew:
         if error is not None:
             raise error
 
-    def _wait(self):
+    def _wait(self) -> BaseException | None:
         error = None
         while True:
             try:
@@ -105,12 +106,12 @@ class Crew:
             except BaseException as caught:
                 error = caught
 
-    def _wake(self):
+    def _wake(self) -> None:
         for helper in self._helpers:
             if helper.asleep:
                 helper.ring()
 
-    def _start(self):
+    def _start(self) -> None:
         self._owner = os.getpid()
         self._number = 0
         self._mail = np.zeros((len(self._programs) - 1, ROW), np.int64)
@@ -124,7 +125,7 @@ class Crew:
 class _Helper:
     """A thread that runs a program whenever work is wanted."""
 
-    def __init__(self, mail, row, program, table):
+    def __init__(self, mail: np.ndarray, row: int, program: Program, table: np.ndarray) -> None:
         # A plain lock: garbage may be collected, and a crew with it, in the midst of anything that
         # is written in Python, such as the waiting of a semaphore.
         self._bell = threading.Lock()
@@ -135,7 +136,7 @@ class _Helper:
         self.thread = threading.Thread(target=self._help, name=f"abmarl-{row + 1}", daemon=True)
         self.thread.start()
 
-    def _help(self):
+    def _help(self) -> None:
         seen = finished = 0
         while not self.leaves:
             seen, wanted = serve(self._mail, self._row, self._table, seen, finished)
@@ -153,13 +154,13 @@ class _Helper:
                 self._bell.acquire()
             self.asleep = False
 
-    def ring(self):
+    def ring(self) -> None:
         """Wake the thread up, now or as soon as it falls asleep."""
         with contextlib.suppress(RuntimeError):  # it has been rung for already
             self._bell.release()
 
 
-def _dismiss(helpers, owner):
+def _dismiss(helpers: list[_Helper], owner: int) -> None:
     if owner != os.getpid():
         return  # after a fork the threads are not there
     for helper in helpers:

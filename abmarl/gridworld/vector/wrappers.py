@@ -14,7 +14,7 @@ from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.state.base import world_numbers
 from abmarl.kernels.spaces import blank_rows
-from abmarl.sim.conversion import FlattenConversion, RavelConversion, joint_masks
+from abmarl.sim.conversion import Conversion, FlattenConversion, RavelConversion, joint_masks
 from abmarl.sim.layout import SpaceLayout, mapped, narrow
 from abmarl.sim.spaces import is_given
 from abmarl.sim.wrappers.super_agent_wrapper import MASK, check_covers
@@ -46,7 +46,7 @@ class VectorBase(Renderable):
             TypeError, ValueError: A space cannot be flattened, or there is no such group.
         """
 
-        def convert(space, name):
+        def convert(space: Space, name: str) -> FlattenConversion:
             return flatten_group(space, name, one_hot)
 
         return ConvertedSimulation(self, convert, actions, observations, groups)
@@ -84,8 +84,8 @@ class VectorBase(Renderable):
         return SuperAgentSimulation(self, super_agent_mapping)
 
 
-def _passed_on(name):
-    def get(self):
+def _passed_on(name: str) -> Any:
+    def get(self: "VectorWrapper") -> Any:
         return getattr(self.vec, name)
 
     return property(get, doc=f"``{name}`` of the simulation wrapped.")
@@ -117,7 +117,7 @@ class VectorWrapper(VectorBase):
     episodes = _passed_on("episodes")
     started = _passed_on("started")
 
-    def __init__(self, vec: VectorBase):
+    def __init__(self, vec: VectorBase) -> None:
         self.vec = vec
         self.groups = dict(vec.groups)
 
@@ -152,19 +152,19 @@ class VectorWrapper(VectorBase):
         """Go back to what ``state_dict`` returned."""
         self.vec.load_state_dict(state)
 
-    def _observed(self, obs):
+    def _observed(self, obs: dict) -> dict:
         """Return observations of the simulation wrapped as those of this one."""
         return obs
 
-    def _acted(self, actions):
+    def _acted(self, actions: Any) -> dict:
         """Actions of this simulation as those of the one wrapped."""
         return actions
 
-    def _informed(self, infos):
+    def _informed(self, infos: dict) -> dict:
         """Infos of the simulation wrapped as those of this one."""
         return infos
 
-    def _check_groups(self, actions):
+    def _check_groups(self, actions: Any) -> None:
         if not isinstance(actions, dict):
             raise TypeError(f"actions must be a dict by group, got {type(actions).__name__}.")
         if actions.keys() != self.groups.keys():
@@ -172,7 +172,7 @@ class VectorWrapper(VectorBase):
                 f"actions must have exactly the groups {list(self.groups)}, got {list(actions)}."
             )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.vec!r})"
 
 
@@ -199,7 +199,7 @@ class ConvertedSimulation(VectorWrapper):
         actions: Any = True,
         observations: bool = True,
         groups: Any = None,
-    ):
+    ) -> None:
         super().__init__(vec)
         chosen = self._chosen_groups(groups)
         for name, value in (("actions", actions), ("observations", observations)):
@@ -251,7 +251,7 @@ class ConvertedSimulation(VectorWrapper):
         """Return the encodings of the agents that may attack those of a group."""
         return self.vec.attackers(group)
 
-    def _chosen_groups(self, groups):
+    def _chosen_groups(self, groups: Any) -> list[str]:
         if groups is None:
             return list(self.vec.groups)
         if isinstance(groups, str) or not all(isinstance(name, str) for name in groups):
@@ -263,23 +263,25 @@ class ConvertedSimulation(VectorWrapper):
                 )
         return list(groups)
 
-    def _conversions(self, convert: Callable, side, chosen):
+    def _conversions(
+        self, convert: Callable[..., Conversion], side: str, chosen: list[str]
+    ) -> dict[str, Conversion]:
         return {
             name: convert(getattr(self.vec.groups[name], side), f"{side} of group {name!r}")
             for name in chosen
         }
 
     @staticmethod
-    def _targets(name, **sides):
+    def _targets(name: str, **sides: dict[str, Conversion]) -> dict[str, Space]:
         return {side: found[name].target for side, found in sides.items() if name in found}
 
-    def _observed(self, obs):
+    def _observed(self, obs: dict) -> dict:
         for name, conversion in self._observations.items():
             if conversion.convert_into(obs[name], self._obs[name]) >= 0:
                 self._refuse_observations(name, obs[name])
         return {**obs, **self._out(self._obs)}
 
-    def _informed(self, infos):
+    def _informed(self, infos: dict) -> dict:
         if not self._observations:
             return infos
         worlds = np.flatnonzero(infos["ended"])
@@ -289,14 +291,14 @@ class ConvertedSimulation(VectorWrapper):
                 self._final[name][worlds] = conversion.convert_batch(final)
         return {**infos, "final_obs": {**infos["final_obs"], **self._out(self._final)}}
 
-    def _acted(self, actions):
+    def _acted(self, actions: Any) -> dict:
         self._check_groups(actions)
         found = dict(actions)
         for name, conversion in self._actions.items():
             found[name] = self._restored(name, conversion, np.asarray(actions[name]))
         return found
 
-    def _restored(self, name, conversion, given):
+    def _restored(self, name: str, conversion: Conversion, given: np.ndarray) -> Any:
         expected = self._sampled[name].shape
         if given.shape != expected:
             raise ValueError(f"actions[{name!r}] must have shape {expected}, got {given.shape}.")
@@ -310,7 +312,7 @@ class ConvertedSimulation(VectorWrapper):
         conversion.restore_into(given, self._chosen[name])
         return self._chosen[name]
 
-    def _refuse_observations(self, name, obs):
+    def _refuse_observations(self, name: str, obs: dict) -> None:
         """Refuse observations that are not in their space, unless nobody is there to observe.
 
         Worlds that have not been reset yet hold zeros, which need not be in the space.
@@ -328,13 +330,13 @@ class ConvertedSimulation(VectorWrapper):
                 f"that is not in {conversion.source}."
             )
 
-    def _joint(self, name, mask):
+    def _joint(self, name: str, mask: dict) -> Any:
         conversion = self._actions.get(name)
         if not isinstance(conversion, RavelConversion):
             return mask
         return joint_masks(conversion, mask, self._sampled[name].shape, f"Group {name!r}")
 
-    def _out(self, arrays):
+    def _out(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: array.copy() if self.copy else array for name, array in arrays.items()}
 
 
@@ -369,7 +371,7 @@ class SuperAgentSimulation(VectorWrapper):
             name of a group with agents that nobody covers.
     """
 
-    def __init__(self, vec: VectorBase, super_agent_mapping: Mapping):
+    def __init__(self, vec: VectorBase, super_agent_mapping: Mapping) -> None:
         if isinstance(vec, VectorWrapper):
             raise TypeError(
                 f"Super agents cover the agents of a VectorSimulation, got {type(vec).__name__}; "
@@ -470,7 +472,7 @@ class SuperAgentSimulation(VectorWrapper):
         self.vec.load_state_dict(inner)
         self._was[...], self._last[...] = own
 
-    def _observed(self, obs):
+    def _observed(self, obs: dict) -> dict:
         episodes = self.episodes
         # A world that was reset within the step shows its first observations, others their last.
         fresh = episodes.ended if self.autoreset else np.zeros_like(episodes.ended)
@@ -479,7 +481,7 @@ class SuperAgentSimulation(VectorWrapper):
             np.copyto(mask, self._last, where=~episodes.running[:, None])
         return self._shown(obs, self._was | fresh[:, None], mask)
 
-    def _informed(self, infos):
+    def _informed(self, infos: dict) -> dict:
         episode = infos["episode"]
         returns = self._by_column(episode["return"])
         active = self._by_column(infos["active"])
@@ -496,7 +498,7 @@ class SuperAgentSimulation(VectorWrapper):
             "episode": {**episode, "return": self._ordered(returns)},
         }
 
-    def _shown(self, obs, seen, mask):
+    def _shown(self, obs: dict, seen: np.ndarray, mask: np.ndarray) -> dict:
         """Return the super agents' observations: null points for agents not ``seen`` [B, N].
 
         ``mask`` bool [B, N] is handed out.
@@ -511,7 +513,7 @@ class SuperAgentSimulation(VectorWrapper):
             found[name][MASK] = {one.agent_id: mask[:, one.slot, None, None] for one in members}
         return self._ordered(found)
 
-    def _blanked(self, part, obs, seen):
+    def _blanked(self, part: "Part", obs: Any, seen: np.ndarray) -> Any:
         """Return a group's observations, null points where covered agents are not ``seen``."""
         gone = ~seen[:, part.slots]
         lacking = gone & ~part.has_null
@@ -524,7 +526,7 @@ class SuperAgentSimulation(VectorWrapper):
         mapped(part.blank(gone), obs, part.nulls)
         return obs
 
-    def _warn(self, agent_id):
+    def _warn(self, agent_id: str) -> None:
         if not self._warned:
             self._warned = True
             warnings.warn(
@@ -533,7 +535,7 @@ class SuperAgentSimulation(VectorWrapper):
                 stacklevel=7,
             )
 
-    def _acted(self, actions):
+    def _acted(self, actions: Any) -> dict:
         self._check_groups(actions)
         for name, members in self._members.items():
             given = actions[name]
@@ -563,7 +565,7 @@ class SuperAgentSimulation(VectorWrapper):
         }  # fmt: skip
         return {**self._chosen, **whole}
 
-    def _split(self, nested):
+    def _split(self, nested: dict) -> dict:
         """Entries of all agents by group as those of the super agents."""
         found = self._by_column(nested)
         for name, members in self._members.items():
@@ -572,14 +574,14 @@ class SuperAgentSimulation(VectorWrapper):
             }
         return self._ordered(found)
 
-    def _by_column(self, nested):
+    def _by_column(self, nested: dict) -> dict:
         """Return the entries of those whom nobody covers, by group."""
         return {
             name: mapped(lambda array, at=columns: array[:, at], nested[name])
             for name, columns in self._rest.items()
         }
 
-    def _ordered(self, found):
+    def _ordered(self, found: dict) -> dict:
         return {name: found[name] for name in self.groups}
 
 
@@ -608,7 +610,7 @@ class Part:
     Where an agent has none, that of another one stands in its row, and ``has_null`` is False.
     """
 
-    def __init__(self, members: list):
+    def __init__(self, members: list) -> None:
         self.agent_ids = [member.agent_id for member in members]
         self.columns = np.array([member.column for member in members])
         self.slots = np.array([member.slot for member in members])
@@ -625,7 +627,7 @@ class Part:
         It puts the null points where covered agents are ``gone``, bool [B, len(self.slots)].
         """
 
-        def put(array, nulls):
+        def put(array: np.ndarray, nulls: np.ndarray) -> None:
             rows = array.reshape(*array.shape[:2], -1)
             blank_rows(gone, self.columns, nulls.reshape(len(nulls), -1), rows)
 
