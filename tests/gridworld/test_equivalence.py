@@ -25,10 +25,10 @@ from abmarl.gridworld import (
 )
 from abmarl.sim.agents import is_agent
 from tests.kernels.worlds import cases, engine_agents, known
-from tests.naive.dones import OneTeamRemainingDone as NaiveOneTeamRemaining
-from tests.naive.dones import TargetEncodingInactiveDone as NaiveTargetInactive
-from tests.naive.episodes import NaiveTeamBattle
-from tests.naive.random_stream import streams
+from tests.naive.battle_episodes import NaiveTeamBattle
+from tests.naive.done import OneTeamRemainingDone as NaiveOneTeamRemaining
+from tests.naive.done import TargetEncodingInactiveDone as NaiveTargetInactive
+from tests.naive.streams import streams
 from tests.support.equivalence import random_actions, replay, rows, views, world_state
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}

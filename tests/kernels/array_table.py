@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from abmarl.gridworld.store import TRAITS, Padding
 from abmarl.kernels import done, episode, placement, sight, streams, world
 from abmarl.kernels.compile import JIT
-from tests.naive import bookkeeping, masks
+from tests.naive import bookkeeping
+from tests.naive import sight as sight_twins
 from tests.naive.maze import grow_maze
-from tests.naive.random_stream import streams as naive_streams
+from tests.naive.streams import streams as naive_streams
 from tests.naive.world import NaiveWorld
 
 
@@ -77,7 +78,9 @@ def naive_unravel(given):
 def naive_hidden(reach, blockers):
     inside = [b for b in blockers if max(map(abs, b)) <= reach]
     return sorted(
-        cell for cell in masks.window_offsets(reach) if any(masks.hides(b, cell) for b in inside)
+        cell
+        for cell in sight_twins.window_offsets(reach)
+        if any(sight_twins.hides(b, cell) for b in inside)
     )
 
 
@@ -113,7 +116,7 @@ def run_hidden(tabled):
         )
         found = sight.hidden_cells(given, 1, pad * width + pad, reach)
         bits = [(int(hidden[k >> 6]) >> (k & 63)) & 1 for k in range(64 * words)]
-        cells_of = masks.window_offsets(reach)
+        cells_of = sight_twins.window_offsets(reach)
         inside = [o for o in offsets if max(map(abs, o)) <= reach]
         if not found:
             return [bool(inside), []]

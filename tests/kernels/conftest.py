@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 # Deterministic and without a database: a run on CI depends on the sources alone.
 settings.register_profile(
     "kernels",
-    max_examples=int(os.environ.get("ABMARL_EXAMPLES", 200)),
+    max_examples=int(os.environ.get("ABMARL_EXAMPLES", 500)),
     derandomize=True,
     database=None,
     deadline=None,

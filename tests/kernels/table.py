@@ -35,8 +35,11 @@ from abmarl.kernels import messages as message_kernels
 from abmarl.kernels import turns as turns_kernels
 from tests.kernels import attack_table as attacks
 from tests.kernels.worlds import known
-from tests.naive import action_masks, dones, messages, movement, windows
-from tests.naive.health import reset_health
+from tests.naive import action_masks, messages
+from tests.naive import done as dones
+from tests.naive import move as move_twins
+from tests.naive import observation as twins
+from tests.naive.episode import reset_health
 from tests.naive.placement import NoCellLeft, reset_positions
 from tests.naive.target_placement import reset_around_target
 
@@ -144,11 +147,11 @@ def naive_box_moves(case, b):
     movers = able(case, "move_range")
     actions = far_moves(case, np.array([case.actions[i]["move"] for i in movers], int))
     steps = dict(zip(movers, actions.tolist(), strict=True))
-    return naive_moves(case, b, movement.move, steps.get)
+    return naive_moves(case, b, move_twins.move, steps.get)
 
 
 def naive_cross_moves(case, b):
-    return naive_moves(case, b, movement.cross_move, lambda i: cross_action(case, i))
+    return naive_moves(case, b, move_twins.cross_move, lambda i: cross_action(case, i))
 
 
 class EveryoneDriftsActor(DriftMoveActor):
@@ -175,7 +178,7 @@ def naive_drifts(case, b):
     looks = orientations(case)
 
     def move(world, i, action):
-        moved, looks[i] = movement.drift_move(world, i, action, looks[i])
+        moved, looks[i] = move_twins.drift_move(world, i, action, looks[i])
         return moved
 
     return [*naive_moves(case, b, move, lambda i: cross_action(case, i)), looks]
@@ -243,7 +246,7 @@ def naive_show(case, b, look_at, *layers, null=None):
             elif null is not None:
                 found[i] = null(i)
             else:
-                found[i] = np.full(window_shape(case, i, *layers), windows.MASKED).tolist()
+                found[i] = np.full(window_shape(case, i, *layers), twins.MASKED).tolist()
         last_active = active
         looks.append(found)
     return looks
@@ -258,7 +261,7 @@ def run_encoding_windows(case):
 
 def naive_encoding_windows(case, b):
     stream, itself = case.naive_streams[b][1], case.scenario.observe_self
-    return naive_show(case, b, lambda world, i: windows.encoding_window(world, stream, i, itself))
+    return naive_show(case, b, lambda world, i: twins.encoding_window(world, stream, i, itself))
 
 
 def run_team_windows(case):
@@ -268,7 +271,7 @@ def run_team_windows(case):
 
 def naive_team_windows(case, b):
     stream = case.naive_streams[b][1]
-    return naive_show(case, b, lambda world, i: windows.team_window(world, stream, i))
+    return naive_show(case, b, lambda world, i: twins.team_window(world, stream, i))
 
 
 def run_counts(case):
@@ -280,7 +283,7 @@ def run_counts(case):
 
 def naive_counts(case, b):
     layers = case.scenario.max_encoding
-    return naive_show(case, b, lambda world, i: windows.stacked_window(world, i, layers), layers)
+    return naive_show(case, b, lambda world, i: twins.stacked_window(world, i, layers), layers)
 
 
 def few_layers(scenario):
@@ -296,9 +299,12 @@ def run_grids(case):
 
 def naive_grids(case, b):
     stream, world = case.naive_streams[b][1], case.scenario.world
-    null = np.full((world.rows, world.cols), windows.MASKED).tolist()
+    null = np.full((world.rows, world.cols), twins.MASKED).tolist()
     return naive_show(
-        case, b, lambda world, i: windows.grid_of_encodings(world, stream, i), null=lambda i: null
+        case,
+        b,
+        lambda world, i: twins.grid_of_encodings(world, stream, i),
+        null=lambda i: null,
     )
 
 

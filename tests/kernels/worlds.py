@@ -15,8 +15,8 @@ from abmarl.gridworld import (
     MovingAgent,
     TeamAgent,
 )
-from tests.naive.random_stream import streams
 from tests.naive.strategies import joint_actions, scenarios
+from tests.naive.streams import streams
 from tests.naive.world import NaiveWorld
 
 # A factor that turns small encodings into ones that need 8, 16 or 32 bits, or are negative.

@@ -1,8 +1,8 @@
 """Which actions would do something now, for one agent. Of one that is inactive: the null action."""
 
 from .attack import attackable_by, hidden_cells, targets, targets_in
-from .masks import window_offsets
-from .movement import CROSS
+from .move import CROSS
+from .sight import window_offsets
 
 
 def can_move(world, agent, change):

@@ -4,7 +4,7 @@ Every actor here returns ``(attempted, hit, killed)``: bool, numbers of those hi
 is hit twice is there twice), numbers of those that died of it in order.
 """
 
-from .masks import hidden_from, window_offsets
+from .sight import hidden_from, window_offsets
 
 
 def attackable_by(world, attacker, attack_mapping):

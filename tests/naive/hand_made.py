@@ -1,6 +1,6 @@
 """Worlds drawn as maps and streams with prepared numbers, for cases worked out by hand."""
 
-from .random_stream import Stream
+from .streams import Stream
 from .world import NaiveAgent, NaiveWorld
 
 FIGHTER = {"encoding": 1, "attack_range": 2, "attack_strength": 0.6, "simultaneous_attacks": 2}

@@ -1,6 +1,6 @@
 """Messages of speakers: dealt out at the start, then averaged with those of whom they see."""
 
-from .masks import hidden_from
+from .sight import hidden_from
 
 
 def deal(stream, count):

@@ -1,7 +1,7 @@
 """One step of the team battle reference simulation, and random actions for it."""
 
 from .attack import attack
-from .movement import move
+from .move import move
 
 REWARDS = {"attack_missed": -0.1, "kill": 1.0, "killed": -1.0, "move_failed": -0.1, "step": -0.01}
 

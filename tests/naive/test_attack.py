@@ -3,7 +3,7 @@
 from .action_masks import attack_mask
 from .attack import attack
 from .hand_made import LINE, PREY, WALL, NoStream, Script, world_of
-from .windows import encoding_window, stacked_window, team_window
+from .observation import encoding_window, stacked_window, team_window
 from .world import NaiveAgent, NaiveWorld
 
 

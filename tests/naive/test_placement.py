@@ -2,9 +2,9 @@
 
 import pytest
 
-from .dones import ActiveDone, OneTeamRemainingDone, TargetEncodingInactiveDone
+from .done import ActiveDone, OneTeamRemainingDone, TargetEncodingInactiveDone
+from .episode import reset_health
 from .hand_made import LINE, NoStream, Script, world_of
-from .health import reset_health
 from .placement import NoCellLeft, reset_positions
 from .world import NaiveAgent, NaiveWorld
 

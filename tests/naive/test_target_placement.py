@@ -2,10 +2,10 @@
 
 import pytest
 
-from .dones import TargetAgentInactiveDone, TargetAgentOverlapDone
+from .done import TargetAgentInactiveDone, TargetAgentOverlapDone
 from .hand_made import NoStream, Script, world_of
 from .maze import grow_maze
-from .movement import drift_move
+from .move import drift_move
 from .placement import NoCellLeft
 from .target_placement import reset_around_target
 from .world import NaiveAgent, NaiveWorld

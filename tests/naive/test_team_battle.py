@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .action_masks import attack_mask, cross_move_mask, move_mask
-from .episodes import NaiveTeamBattle, run
+from .battle_episodes import NaiveTeamBattle, run
 from .hand_made import FIGHTER, NoStream, world_of
-from .movement import move
-from .random_stream import streams
+from .move import move
 from .strategies import joint_actions, scenarios
+from .streams import streams
 from .team_battle import step_world
 from .world import NaiveAgent, NaiveWorld
 

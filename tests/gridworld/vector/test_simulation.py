@@ -14,7 +14,7 @@ from abmarl.examples import foraging, predator_prey_resources, team_battle
 from abmarl.gridworld import OneTeamRemainingDone
 from abmarl.gridworld.vector.simulation import bytes_per_world
 from tests.naive import action_masks
-from tests.naive.random_stream import streams
+from tests.naive.streams import streams
 from tests.naive.team_battle import sample_actions
 from tests.naive.world import NaiveAgent, NaiveWorld
 from tests.support.equivalence import random_actions

@@ -4,9 +4,9 @@ import pytest
 
 from .action_masks import cross_move_mask, move_mask
 from .hand_made import NoStream, Script, world_of
-from .masks import hidden_offsets
-from .movement import cross_move, move
-from .random_stream import Stream, streams
+from .move import cross_move, move
+from .sight import hidden_offsets
+from .streams import Stream, streams
 
 
 def hidden_from_map(text):

@@ -1,6 +1,6 @@
 """Observation windows of one agent, as lists of lists."""
 
-from .masks import hidden_from
+from .sight import hidden_from
 
 MASKED = -2
 OUTSIDE = -1

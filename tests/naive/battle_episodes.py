@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from .dones import OneTeamRemainingDone
-from .health import reset_health
+from .done import OneTeamRemainingDone
+from .episode import reset_health
+from .observation import encoding_window, null_window
 from .placement import reset_positions
 from .team_battle import sample_actions, step_world
-from .windows import encoding_window, null_window
 
 
 @dataclass
