@@ -8,6 +8,7 @@ import numpy as np
 
 from abmarl.gridworld.groups import Layout
 from abmarl.gridworld.store import Store
+from abmarl.kernels.program import Program
 from abmarl.kernels.turns import take_turns
 from abmarl.sim.layout import SpaceLayout
 
@@ -31,8 +32,8 @@ class Actions:
         self._actors = actors
         self.turns = np.zeros((store.num_worlds, store.num_agents), store.slot_dtype)
         self.num_turns = np.zeros(store.num_worlds, np.int64)
-        self.buffers = {}
-        self.programs = {}  # of the actors that have processed it
+        self.buffers: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        self.programs: dict[tuple, Program] = {}  # of the actors that have processed it
 
     def take_turns(self, alive: np.ndarray, in_random_order: bool = False) -> None:
         """Everyone in ``alive`` (bool [B, N]) who is active acts, in order or in a random one."""
@@ -79,7 +80,8 @@ def as_array(given: Any, shape: tuple, integer: bool, name: str) -> np.ndarray:
 
 def outside(entries: np.ndarray, form: SpaceLayout) -> np.ndarray:
     """Return which rows of entries ``[..., width]`` lie outside of their space, bool ``[...]``."""
-    return ~((entries >= form.low) & (entries <= form.high)).all(axis=-1)
+    inside: Any = (entries >= form.low) & (entries <= form.high)
+    return ~inside.all(axis=-1)
 
 
 class ActionReader:
@@ -88,9 +90,9 @@ class ActionReader:
     def __init__(self, store: Store, actors: Any) -> None:
         self._store = store
         self._actors = actors
-        self._actions = None
-        self._channels = None
-        self._blocks = None
+        self._actions: Actions | None = None
+        self._channels: list[list[tuple]]
+        self._blocks: ActionBlocks
 
     def read(self, action_dict: Mapping) -> Actions:
         """Return the actions of a step; the agents act in the order of the dict.
@@ -106,15 +108,14 @@ class ActionReader:
             raise TypeError(
                 f"Actions must be a dict of agent id to action, got {type(action_dict).__name__}."
             )
-        if self._actions is None:
-            self._prepare()
+        actions = self._actions or self._prepare()
         slots = self._blocks.put(action_dict) if len(action_dict) >= _MANY else None
         if slots is None:
             slots = self._read_one_by_one(action_dict)
         slots = slots[self._store.active[0].take(slots)]
-        self._actions.turns[0, : len(slots)] = slots
-        self._actions.num_turns[0] = len(slots)
-        return self._actions
+        actions.turns[0, : len(slots)] = slots
+        actions.num_turns[0] = len(slots)
+        return actions
 
     def _read_one_by_one(self, action_dict: Mapping[str, Any]) -> np.ndarray:
         index = self._store.index
@@ -144,21 +145,22 @@ class ActionReader:
             slots.append(slot)
         return np.array(slots, np.int64)
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> Actions:
         store = self._store
-        self._actions = Actions(store, self._actors)
+        self._actions = actions = Actions(store, self._actors)
         for key, actor in self._actors.items():
-            self._actions.buffers[key] = actor.buffer()
+            actions.buffers[key] = actor.buffer()
         self._channels = [
             [
                 (key, actor, actor.form(slot), flat, int(rows_of[slot, 0]), actor.null_of(slot))
                 for key, actor in self._actors.items()
-                for flat, rows_of in [self._actions.buffers[key]]
+                for flat, rows_of in [actions.buffers[key]]
                 if actor.form(slot) is not None
             ]
             for slot in range(store.num_agents)
         ]
         self._blocks = ActionBlocks(store.index, self._channels)
+        return actions
 
     @staticmethod
     def _refuse_channel(agent_id: str, chosen: dict, channels: list[tuple]) -> NoReturn:
@@ -181,7 +183,7 @@ class ActionBlocks:
 
     def __init__(self, index: dict, channels: Any) -> None:
         self._index = index
-        kinds = {}
+        kinds: dict[tuple, int] = {}
         self._kinds = np.array(
             [
                 kinds.setdefault(tuple((key, id(form)) for key, _, form, *_ in one), len(kinds))
@@ -191,7 +193,9 @@ class ActionBlocks:
         # The place of every agent among those of its kind.
         self._rows = np.zeros(len(channels), np.int64)
         self._parts = [self._parts_of(kind, channels) for kind in kinds.values()]
-        self._ids = self._plan = self._slots = None
+        self._ids: tuple[str, ...] | None = None
+        self._plan: list[tuple] | None = None
+        self._slots: np.ndarray | None = None
 
     def _parts_of(self, kind: int, channels: list[list[tuple]]) -> list[tuple] | None:
         """Return how to get at the actions of a kind of agents, and where in ``flat`` they go.
@@ -239,12 +243,12 @@ class ActionBlocks:
     def _prepare(self, ids: tuple[str, ...]) -> None:
         """Find out who is alike, and where the actions of those go."""
         self._ids, self._plan = ids, None
-        slots = list(map(self._index.get, ids))
-        if None in slots:
+        numbers = list(map(self._index.get, ids))
+        if None in numbers:
             return
-        self._slots = slots = np.array(slots)
+        self._slots = slots = np.array(numbers)
         kinds = self._kinds[slots]
-        plan = []
+        plan: list[tuple] = []
         for kind in dict.fromkeys(kinds.tolist()):
             if self._parts[kind] is None:
                 return
@@ -265,7 +269,7 @@ class Masks:
 
     def __init__(self, actors: Any, layout: Any) -> None:
         self._actors, self._layout = actors, layout
-        self._arrays = None
+        self._arrays: dict[Any, tuple[np.ndarray, Layout]] | None = None
 
     def update(self, parts: Any) -> dict:
         """Make the masks of the present state, ``{channel: {block: bool array}}``.
@@ -297,7 +301,7 @@ class AgentMasks:
 
     def read(self) -> dict:
         """``{agent id: {channel: bool array}}`` of the present state, fresh arrays."""
-        found = {agent_id: {} for agent_id in self._store.ids}
+        found: dict[str, dict] = {agent_id: {} for agent_id in self._store.ids}
         for key, blocks in self._masks.update([(self._actors, 0)]).items():
             for agent_id, block in blocks.items():
                 found[agent_id][key] = block[0, 0].copy()

@@ -400,7 +400,7 @@ class TeamAgent(GridWorldAgent):
         self._store.touch()
 
 
-class _EveryGridAgent(type(GridWorldAgent)):
+class _EveryGridAgent(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is _HealthAgent:
             return isinstance(instance, GridWorldAgent)

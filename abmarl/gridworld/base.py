@@ -42,6 +42,10 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         if grid is not None:
             self.grid = grid
 
+    _made_with: tuple[tuple, dict[str, Any]]
+    _resetting: bool
+    _stepping: bool
+
     def __new__(cls, *args: Any, **kwargs: Any) -> "Self":
         # What it was made with is what a vectorised simulation makes its copies with.
         self = super().__new__(cls)
@@ -52,16 +56,16 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "reset" in cls.__dict__:
-            cls.reset = _seeded(cls.__dict__["reset"])
+            cls.reset = _seeded(cls.__dict__["reset"])  # type: ignore[method-assign]
         if "step" in cls.__dict__:
-            cls.step = _undone(cls.__dict__["step"])
+            cls.step = _undone(cls.__dict__["step"])  # type: ignore[method-assign]
 
     _finalized = False
     # Whether a step runs code that may fail half way, as users' own may.
-    runs_foreign_code = True
+    runs_foreign_code: Any = True
 
     # What stands for the agents that were made from a map, see `write_map`.
-    _written = {}  # noqa: RUF012 - replaced as a whole, never changed
+    _written: dict[str, tuple] = {}  # noqa: RUF012 - replaced as a whole, never changed
 
     @property
     def grid(self) -> Grid:
@@ -195,7 +199,7 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
         cells = {
             tuple(agent.position.tolist())
             for agent in grid.agents
-            if grid.store.on_grid(agent._slot)
+            if agent._store.on_grid(agent._slot)
         }
         placed = [
             Placed(cell, [one.unbound_copy() for one in grid[cell].values()], f"cell {cell}")
@@ -281,7 +285,8 @@ class GridWorldSimulation(Renderable, AgentBasedSimulation):
                 f"extra_agents must be a dict {{id: agent}}, got {type(extra).__name__}."
             )
         _check_overlapping(placed, grid.overlapping)
-        agents, homes = {}, {}
+        agents: dict[str, Any] = {}
+        homes: dict[str, str] = {}
         for one in placed:
             one.agents = [
                 agent.unbound_copy() if agent._store is not None else agent for agent in one.agents

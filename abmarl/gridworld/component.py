@@ -57,7 +57,7 @@ class Component:
             own = vars(base)
             if "methods" in own:  # the base of all components of this role
                 return own.get("works_on")
-            found = own.get("works_on") or next(
+            found: Any = own.get("works_on") or next(
                 (way for way, names in cls.methods.items() if any(name in own for name in names)),
                 None,
             )
@@ -112,17 +112,17 @@ class ChannelComponent(Component):
 
     key: Any = None
     supported_agent_type: Any = None
-    side = None
+    side: str | None = None
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.prepare()
         # One form for all agents that are alike; 100,000 agents must not take a dict each.
-        self.forms = []
+        self.forms: list[SpaceLayout] = []
         self.form_of = np.full(self.store.num_agents, -1, np.int16)
-        self._nulls = []
-        self._offered = {}
-        self._layout = None
+        self._nulls: list[Any] = []
+        self._offered: dict[Any, int] = {}
+        self._layout: Layout | None = None
         if self.works_on != "agents":
             for slot, agent in enumerate(self.agents.values()):
                 if self.supports(agent):
@@ -152,7 +152,8 @@ class ChannelComponent(Component):
         """Tell whether an agent has this channel."""
         return isinstance(agent, self.supported_agent_type)
 
-    def form(self, slot: int) -> SpaceLayout:
+    # Any, because who has made sure that the agent has the channel need not ask again.
+    def form(self, slot: int) -> SpaceLayout | Any:
         """Return what the entries of an agent look like; None when it has no such channel."""
         number = self.form_of[slot]
         return self.forms[number] if number >= 0 else None

@@ -58,7 +58,7 @@ class DoneBase(Component):
         super().__init__(**kwargs)
         self.agents_done = np.zeros((self.store.num_worlds, self.store.num_agents), bool)
         self.worlds_done = np.zeros(self.store.num_worlds, bool)
-        self._program = None
+        self._program: Program | None = None
 
     def done(self) -> np.ndarray:
         """Return bool [B, N]: the agents that are done; by default those that are not active."""
@@ -99,7 +99,7 @@ class DoneBase(Component):
 
     def _all_done(self) -> np.ndarray:
         if self.calls is None:
-            return self.done().all(axis=1)
+            return np.all(self.done(), axis=1)
         self._find()
         return self.worlds_done
 

@@ -19,7 +19,7 @@ class Trait:
         default: What the attribute is before anything was set.
     """
 
-    def __init__(self, check: Callable | None, default: Any = None) -> None:
+    def __init__(self, check: Callable, default: Any = None) -> None:
         self._check = check
         self._default = default
 
@@ -117,13 +117,15 @@ def _checked(check: Callable, agent: Any, name: str, value: Any) -> Any:
         raise type(error)(f"Agent {agent.id!r}: {error}") from None
 
 
-@functools.cache
-def declared(agent_class: type, kind: str) -> dict:
+def _declared(agent_class: type, kind: type) -> dict[str, Any]:
     """Return the traits or fields (``kind``) that an agent class and its bases declare, by name."""
     found = {}
     for base in reversed(agent_class.__mro__):
         found.update({name: item for name, item in vars(base).items() if isinstance(item, kind)})
     return found
+
+
+declared: Callable[[type, type], dict[str, Any]] = functools.cache(_declared)
 
 
 def integer(low: int | None = None, special: str | None = None, bits: int = 32) -> Callable:

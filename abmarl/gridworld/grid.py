@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abmarl.gridworld.agent import GridWorldAgent
-from abmarl.gridworld.groups import find_groups
+from abmarl.gridworld.groups import Group, find_groups
 from abmarl.gridworld.store import Store
 
 
@@ -43,10 +43,10 @@ class Grid:
         self._rows, self._cols = int(rows), int(cols)
         self._overlapping = _symmetric(parse_encodings("overlapping", overlapping or {}))
         self._store = store
-        self._agents = []
-        self._groups = None
+        self._agents: list[GridWorldAgent] = []
+        self._groups: dict[str, Group] | None = None
         # The observers of the simulation by channel: what they show is a part of its state.
-        self.observers = {}
+        self.observers: dict[Any, Any] = {}
         # On a replica the agents are those of the original: ready, and not to be changed.
         self.replica = False
 
@@ -66,7 +66,7 @@ class Grid:
         return self._overlapping
 
     @property
-    def store(self) -> Store:
+    def store(self) -> Store | None:
         """The arrays behind the grid; None before the first agents came."""
         return self._store
 
@@ -106,7 +106,7 @@ class Grid:
         """The agents sorted into groups of equal ones, by name."""
         if self._groups is None:
             agents = {agent.id: agent for agent in self._agents}
-            self._groups = find_groups(agents, self._store.traits)
+            self._groups = find_groups(agents, self.bind(agents).traits)
         return self._groups
 
     def replicate(self, store: Store) -> "Grid":
@@ -125,13 +125,11 @@ class Grid:
 
     def query(self, agent: Any, cell: Any) -> bool:
         """Tell whether a cell (row, column) is available to an agent."""
-        self._adopt(agent)
-        return self._store.may_enter(agent._slot, self._number(cell))
+        return self._adopt(agent).may_enter(agent._slot, self._number(cell))
 
     def place(self, agent: Any, cell: Any) -> bool:
         """Put an agent on a cell; False and no change when it is not available."""
-        self._adopt(agent)
-        store, p = self._store, self._number(cell)
+        store, p = self._adopt(agent), self._number(cell)
         here = store.on_grid(agent._slot)
         if here and store.cell[0, agent._slot] == p:
             return True
@@ -148,7 +146,7 @@ class Grid:
         Raises:
             ValueError: The agent is not there.
         """
-        if agent.id not in self[cell]:
+        if agent.id not in self[cell] or self._store is None:
             raise ValueError(f"Agent {agent.id!r} is not on cell {tuple(cell)}.")
         self._store.leave(agent._slot)
 
@@ -160,7 +158,7 @@ class Grid:
         found = (self._agents[j] for j in self._store.occupants(p))
         return {agent.id: agent for agent in found}
 
-    def _number(self, cell: Any) -> int | None:
+    def _number(self, cell: Any) -> int:
         try:
             row, col = (operator.index(v) for v in cell)
         except (TypeError, ValueError):
@@ -169,29 +167,30 @@ class Grid:
             ) from None
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             raise ValueError(f"({row}, {col}) is not on the {self.rows} x {self.cols} grid.")
-        return None if self._store is None else self._store.padding.ravel(row, col)
+        return 0 if self._store is None else self._store.padding.ravel(row, col)
 
-    def _adopt(self, agent: GridWorldAgent) -> None:
-        """Let an agent that is in no simulation join a grid that is used by itself."""
+    def _adopt(self, agent: GridWorldAgent) -> Store:
+        """Return the store; an agent of no simulation joins a grid that is used by itself."""
         if agent._store is not None:
             if agent._store is not self._store:
                 raise ValueError(f"Agent {agent.id!r} is on another grid.")
-            return
+            return self._store
         agents = {known.id: known for known in (*self._agents, agent)}
         if len(agents) <= len(self._agents):
             raise ValueError(f"Another agent with the id {agent.id!r} is on this grid.")
         if agent.encoding is None:
             raise ValueError(f"Agent {agent.id!r} has no encoding; give it one, an int such as 1.")
-        placed = [known for known in self._agents if self._store.on_grid(known._slot)]
+        old = self._store
+        placed = [one for one in self._agents if old is not None and old.on_grid(one._slot)]
         # The newest of a cell is entered last.
         placed.sort(key=lambda known: list(self[known.position]).index(known.id))
         for known in self._agents:
             known.release()
         self._store, self._agents, self._groups = None, [], None
-        self.bind(agents)
+        store = self.bind(agents)
         for known in placed:
-            row, col = known.position
-            self._store.enter(known._slot, self._store.padding.ravel(int(row), int(col)))
+            store.enter(known._slot, store.cell.item(known._slot))
+        return store
 
     def __repr__(self) -> str:
         return f"Grid({self.rows}, {self.cols}, overlapping={self.overlapping})"

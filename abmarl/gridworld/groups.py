@@ -53,7 +53,7 @@ def find_groups(agents: dict, traits: np.ndarray) -> dict:
     Raises:
         ValueError: Agents of one group name differ in class or parameters.
     """
-    members = {}
+    members: dict[tuple, list[int]] = {}
     for slot, agent in enumerate(agents.values()):
         key = (agent.group, type(agent), traits[slot].tobytes())
         members.setdefault(key, []).append(slot)

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ class Map:
         shape: Number of rows and of columns.
     """
 
-    def __init__(self, rows: int, where: Callable) -> None:
+    def __init__(self, rows: list[list[str]], where: Callable[[int, int], str]) -> None:
         self.rows = rows
         self.where = where
         self.shape = len(rows), len(rows[0])
@@ -99,7 +99,7 @@ class Map:
                 )
         return cls(rows, where)
 
-    def populate(self, registry: dict) -> list:
+    def populate(self, registry: dict) -> "list[Placed]":
         """Make the agents, row by row.
 
         Args:
@@ -114,7 +114,7 @@ class Map:
             TypeError, ValueError: The registry is wrong, or a character is not in it.
         """
         check_registry(registry)
-        placed = []
+        placed: list[Placed] = []
         for row, line in enumerate(self.rows):
             for col, character in enumerate(line):
                 if character in EMPTY:
@@ -143,7 +143,13 @@ class Placed:
         character: What stands for them on the map; None where there is no map.
     """
 
-    def __init__(self, cell: Any, agents: dict, where: str, character: str | None = None) -> None:
+    def __init__(
+        self,
+        cell: tuple[int, int],
+        agents: list[GridWorldAgent],
+        where: str,
+        character: str | None = None,
+    ) -> None:
         self.cell, self.agents, self.where, self.character = cell, agents, where, character
 
 
@@ -180,7 +186,7 @@ def check_registry(registry: Any) -> None:
             )
 
 
-def check_characters(name: str, characters: dict | None) -> None:
+def check_characters(name: str, characters: Iterable) -> None:
     """Refuse what cannot stand for agents on a map.
 
     Raises:
@@ -200,7 +206,7 @@ def check_characters(name: str, characters: dict | None) -> None:
             )
 
 
-def write_map(grid: Grid, written: dict, characters: dict | None) -> str:
+def write_map(grid: Grid, written: dict, characters: dict) -> str:
     """Return the agents on a grid as the text of a map.
 
     Args:
@@ -249,8 +255,8 @@ def _character(
     by_encodings: dict[tuple, str],
     cell: tuple,
 ) -> str:
-    parts = [written.get(name) for name in agents]
-    if None not in parts:
+    parts = [written[name] for name in agents if name in written]
+    if len(parts) == len(agents):
         character, _, count = parts[0]
         if Counter(parts) == Counter((character, k, count) for k in range(count)):
             return character

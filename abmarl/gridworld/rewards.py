@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Iterator, KeysView
 from numbers import Real
 from typing import Any
@@ -48,7 +49,7 @@ class RewardRules:
                 self._set_amount(name, what)
 
     def _set_amount(self, event: str, amount: Any) -> None:
-        if isinstance(amount, bool) or not isinstance(amount, Real) or not np.isfinite(amount):
+        if isinstance(amount, bool) or not isinstance(amount, Real) or not math.isfinite(amount):
             raise ValueError(f"The reward of {event!r} must be a finite number, got {amount!r}.")
         known = [*self._sources, "step"]
         if event not in known:
@@ -89,7 +90,7 @@ class RewardRules:
 
     def steps(self, actions: Any) -> list:
         """Return what a program runs to add what the events did not add themselves."""
-        steps = []
+        steps: list = []
         if self.step_amount:
             turns = actions.turns, actions.num_turns
             steps.append(Call(reward_turns, *turns, self.step_amount, self._store.rewards))

@@ -16,7 +16,7 @@ def without_signature(saved: dict, store: Store) -> dict:
         ValueError: It is of another simulation.
     """
     found = saved.get("signature") if isinstance(saved, dict) else None
-    if not np.array_equal(found, store.signature):
+    if found is None or not np.array_equal(found, store.signature):
         raise ValueError(
             "The saved state is of another simulation: grid, agents or encodings are different."
         )

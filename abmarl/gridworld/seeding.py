@@ -7,7 +7,8 @@ import numpy as np
 
 def fresh_seed() -> int:
     """Return a seed from the system's entropy."""
-    return int(np.random.SeedSequence().entropy % 2**63)
+    entropy: Any = np.random.SeedSequence().entropy
+    return int(entropy % 2**63)
 
 
 def parse_seed(seed: int | tuple | None) -> tuple:

@@ -95,18 +95,20 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._rules = RewardRules(self._declared_rewards, actors, self.store)
         self._reader = ActionReader(self._arrays, self.actors)
         self.any_done = AnyDone(self.dones, self.store)
-        self._find = None
+        self._find: Program | None = None
         self._masks = AgentMasks(self._arrays, self.actors)
         getters = ("get_obs", "get_reward", "get_done", "get_info")
         own = all(getattr(type(self), g) is getattr(SmartGridWorldSimulation, g) for g in getters)
         self._own_getters = own
         self._one_by_one = [one for one in self.observers if one.works_on == "agents"]
         # By the agents who were asked for, and not more than some.
-        self._selections = {}
+        self._selections: dict[tuple, tuple[np.ndarray, list[tuple]]] = {}
         self._done_version = -1
         self._placed = False
         self._started = np.zeros(self.store.num_worlds, np.int64)
-        self._start = self._program = self._played = None
+        self._start: Program | None = None
+        self._program: Program | None = None
+        self._played: Actions | None = None
 
     # --- the interface of a single simulation ---
 

@@ -140,9 +140,12 @@ class Store:
 
     def _allocate(self) -> None:
         self.version = 0
-        self._begin = self._bound = None
-        self._fields = {}
-        self._state = self._world = None
+        self._fields: dict[str, tuple] = {}
+        # Made when they are asked for.
+        self._state: dict[str, np.ndarray] | None = None
+        self._world: World | None = None
+        self._begin: Program | None = None
+        self._bound: dict[Callable, tuple[np.ndarray, Program]] | None = None
         worlds, agents, cells = self.num_worlds, self.num_agents, self.padding.cells
         # The dtype that windows of encodings have: rows of cells are copied into them as they are.
         label = narrow(min(-2, self.kinds[0]), self.kinds[-1])
@@ -321,9 +324,7 @@ class Store:
                 calls.append(Call(fill_worlds, worlds, values, start.reshape(-1)))
         return calls
 
-    def seed(
-        self, seed: int | tuple | None = None, worlds: Any = None, first_world: int = 0
-    ) -> int:
+    def seed(self, seed: int | None = None, worlds: Any = None, first_world: int = 0) -> int:
         """Start the random streams of the listed worlds (all by default).
 
         World k of the store gets the streams of world ``first_world + k`` of the seed. Returns the
@@ -367,9 +368,9 @@ class Store:
         if not JIT:
             # Uncompiled kernels ask records for attributes as compiled ones do.
             self.traits = self.traits.view(np.recarray)
-        for name, value in _OPEN.items():
-            self.traits[name] = value
-        for name in TRAITS.names:
+        for name, unset in _OPEN.items():
+            self.traits[name] = unset
+        for name in TRAITS.names or ():
             if name != "kind":
                 column = self.traits[name]
                 for slot, agent in enumerate(agents.values()):
@@ -478,7 +479,7 @@ class Store:
         self.check_team(team)
         self.initial_teams[slot] = team
 
-    def check_team(self, team: int | None) -> None:
+    def check_team(self, team: int) -> None:
         """Refuse a team that spaces and arrays have no room for."""
         if team > self.most_team:
             raise ValueError(
@@ -649,11 +650,11 @@ class Padding:
             self._make_tables(np.union1d(traits["view_range"], attack))
 
     def _make_tables(self, ranges: np.ndarray) -> None:
-        ranges = [int(r) for r in ranges if r <= LARGEST_TABLE]
-        sizes = [(2 * r + 1) ** 2 * _words(r) for r in ranges]
+        reaches = [int(r) for r in ranges if r <= LARGEST_TABLE]
+        sizes = [(2 * r + 1) ** 2 * _words(r) for r in reaches]
         self.sight = np.zeros(max(1, sum(sizes)), np.uint64)
         start = 0
-        for reach, size in zip(ranges, sizes, strict=True):
+        for reach, size in zip(reaches, sizes, strict=True):
             self.starts[reach] = start
             sight_table(reach, _words(reach), self.sight, start)
             start += size

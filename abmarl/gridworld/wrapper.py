@@ -1,6 +1,6 @@
 """Wrappers of actors: channels as one number, for the same rules."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Code:
             raise ValueError(
                 f"{name} has {total} points and a 64-bit integer counts {_MOST_POINTS} at most."
             )
-        self.target = Discrete(total)
+        self.target: Discrete = Discrete(total)
 
     def encode(self, points: list) -> int | None:
         """Return the code of a point, given segment by segment; None when several are not at 0."""
@@ -121,18 +121,19 @@ class ActorWrapper(ActorBase):
     works_on = "kernels"
 
     def __init__(self, actor: ActorBase | type | str, **kwargs: Any) -> None:
+        inner: Any = actor
         if not isinstance(actor, ActorBase):
-            actor = make_component(find_component("actor", actor), kwargs)
-        self.wrapped_component = actor
-        self.key = actor.key
-        self.events = actor.events
-        self.needs_positions = actor.needs_positions
-        self._inner = None, None
-        super().__init__(agents=actor.agents, grid=actor.grid)
+            inner = make_component(find_component("actor", actor), kwargs)
+        self.wrapped_component = inner
+        self.key = inner.key
+        self.events = inner.events
+        self.needs_positions = inner.needs_positions
+        self._inner: tuple = None, None
+        super().__init__(agents=inner.agents, grid=inner.grid)
         # Amounts are set here, and the actor within pays them.
-        self.weights = actor.weights
+        self.weights = inner.weights
         self._tables = code_tables(self._codes, self.form_of)
-        shapes = {slot: actor.mask_shape(slot) for slot in self._slots} if self._may_mask() else {}
+        shapes = {slot: inner.mask_shape(slot) for slot in self._slots} if self._may_mask() else {}
         if shapes:
             self._prepare_masks(shapes)
             self.masks = self._masks
@@ -219,7 +220,7 @@ class ActorWrapper(ActorBase):
     def nothing(self) -> Any:
         return self.wrapped_component.nothing()
 
-    def process_action(self, agent: Agent, action_dict: dict, **kwargs: Any) -> Any:
+    def process_action(self, agent: GridWorldAgent, action_dict: Mapping, **kwargs: Any) -> Any:
         slot = self.slot_of(agent)
         if self.form_of[slot] < 0 or self.key not in action_dict:
             return self.nothing()
@@ -255,7 +256,7 @@ class ActorWrapper(ActorBase):
     # --- masks ---
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:
-        return (int(self.form(slot).space.n),)
+        return (int(self._codes[self.form_of[slot]].target.n),)
 
     def _may_mask(self) -> bool:
         return (
@@ -264,10 +265,10 @@ class ActorWrapper(ActorBase):
         )
 
     def _prepare_masks(self, shapes: dict[int, tuple]) -> None:
-        blocks = {}
+        slots_of: dict[tuple, list[int]] = {}
         for slot, shape in shapes.items():
-            blocks.setdefault(shape, []).append(slot)
-        blocks = {shape: (np.array(slots), shape) for shape, slots in blocks.items()}
+            slots_of.setdefault(shape, []).append(slot)
+        blocks = {shape: (np.array(slots), shape) for shape, slots in slots_of.items()}
         self._mask_layout = Layout(blocks, self.store.num_worlds, self.store.num_agents)
         self._inner_masks = np.zeros(self._mask_layout.size, bool)
         self._options = np.zeros(len(self._codes), np.int64)
@@ -332,5 +333,5 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
     def split(self, point: Any) -> list:
         return list(point.values())
 
-    def join(self, points: list, space: Space) -> Any:
+    def join(self, points: list, space: Any) -> Any:
         return dict(zip(space.spaces, points, strict=True))

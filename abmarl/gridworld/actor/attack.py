@@ -8,7 +8,7 @@ from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.agent import AmmoAgent, AttackingAgent
+from abmarl.gridworld.agent import AmmoAgent, AttackingAgent, GridWorldAgent
 from abmarl.gridworld.grid import parse_encodings
 from abmarl.gridworld.registry import register
 from abmarl.kernels.attack import (
@@ -26,7 +26,6 @@ from abmarl.kernels.attack import (
 )
 from abmarl.kernels.program import Call
 from abmarl.kernels.turns import Turns
-from abmarl.sim.agents import Agent
 
 # What an outcome can count.
 MOST_ATTACKS = np.iinfo(np.int16).max
@@ -69,7 +68,7 @@ class AttackActorBase(ActorBase):
         if not isinstance(stacked_attacks, bool | np.bool_):
             raise TypeError(f"stacked_attacks must be True or False, got {stacked_attacks!r}.")
         self.stacked_attacks = bool(stacked_attacks)
-        self.attack_mapping = attack_mapping
+        self.attack_mapping: Any = attack_mapping
         super().__init__(**kwargs)
         store = self.store
         shape = (store.num_worlds, store.num_agents)
@@ -122,12 +121,12 @@ class AttackActorBase(ActorBase):
             struck=self._struck,
         )
 
-    def hits_at_most(self, agent: Agent) -> int:
+    def hits_at_most(self, agent: AttackingAgent) -> int:
         """Return how many hits one action of an agent can have."""
         return agent.simultaneous_attacks
 
     def _most_hits(self):
-        kinds = {}
+        kinds: dict[tuple, Any] = {}
         for slot, agent in enumerate(self.agents.values()):
             if self.form_of[slot] >= 0:
                 kinds.setdefault((self.form_of[slot], agent.encoding), agent)
@@ -169,7 +168,7 @@ class AttackActorBase(ActorBase):
         first = max(since, count - len(notes)) if known.size else count
         return notes[np.arange(first, count) % len(notes)], count
 
-    def result(self, agent: Agent, outcome: Any) -> Any:
+    def result(self, agent: AttackingAgent, outcome: Any) -> Any:
         slot = agent._slot
         hits = self._struck[0, : outcome.hits.item(slot)].tolist()
         everyone = self.grid.agents
@@ -191,13 +190,13 @@ class BinaryAttackActor(AttackActorBase):
         super().__init__(**kwargs)
         self._attackers = np.zeros(self.store.num_agents, self.store.slot_dtype)
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: AttackingAgent) -> Hashable:
         return agent.simultaneous_attacks
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: AttackingAgent) -> Space:
         return Discrete(agent.simultaneous_attacks + 1)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: AttackingAgent) -> Any:
         return 0
 
     def calls(self, turns: Turns) -> list[Call]:
@@ -217,7 +216,7 @@ class BinaryAttackActor(AttackActorBase):
 class _AimedAttackActor(AttackActorBase):
     """Runs the kernel of aimed attacks; ``how`` tells what the entries of an action are."""
 
-    how = None
+    how: int
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -247,20 +246,23 @@ class EncodingBasedAttackActor(_AimedAttackActor):
 
     how = ENCODINGS
 
-    def supports(self, agent: Agent) -> bool:
+    def supports(self, agent: GridWorldAgent) -> bool:
         return super().supports(agent) and bool(self.attack_mapping.get(agent.encoding))
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: AttackingAgent) -> Hashable:
         return tuple(self._encodings(agent)), agent.simultaneous_attacks
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: AttackingAgent) -> Space:
         count = agent.simultaneous_attacks + 1
-        return Dict({encoding: Discrete(count) for encoding in self._encodings(agent)})
+        spaces: dict[Any, Space] = {
+            encoding: Discrete(count) for encoding in self._encodings(agent)
+        }
+        return Dict(spaces)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: AttackingAgent) -> Any:
         return dict.fromkeys(self._encodings(agent), 0)
 
-    def hits_at_most(self, agent: Agent) -> int:
+    def hits_at_most(self, agent: AttackingAgent) -> int:
         return agent.simultaneous_attacks * len(self._encodings(agent))
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:
@@ -281,7 +283,7 @@ class EncodingBasedAttackActor(_AimedAttackActor):
 class _CellAttackActor(_AimedAttackActor):
     """Attacks on cells of the window with the attacker in the middle, ``W = 2 * range + 1``."""
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: AttackingAgent) -> Hashable:
         return _side(agent), agent.simultaneous_attacks
 
     def masks(self, flat: np.ndarray, slots: np.ndarray, rows_of: np.ndarray) -> None:
@@ -300,14 +302,14 @@ class SelectiveAttackActor(_CellAttackActor):
 
     how = CELLS
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: AttackingAgent) -> Space:
         side = _side(agent)
-        return Box(0, agent.simultaneous_attacks, (side, side), int)
+        return Box(0, agent.simultaneous_attacks, (side, side), np.int_)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: AttackingAgent) -> Any:
         return np.zeros((_side(agent), _side(agent)), int)
 
-    def hits_at_most(self, agent: Agent) -> int:
+    def hits_at_most(self, agent: AttackingAgent) -> int:
         return agent.simultaneous_attacks * min(_side(agent) ** 2, self.store.num_agents)
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:
@@ -326,13 +328,13 @@ class RestrictedSelectiveAttackActor(_CellAttackActor):
 
     how = LISTED
 
-    def supports(self, agent: Agent) -> bool:
+    def supports(self, agent: AttackingAgent) -> bool:
         return super().supports(agent) and agent.simultaneous_attacks > 0
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: AttackingAgent) -> Space:
         return MultiDiscrete([_side(agent) ** 2 + 1] * agent.simultaneous_attacks)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: AttackingAgent) -> Any:
         return np.zeros(agent.simultaneous_attacks, int)
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:

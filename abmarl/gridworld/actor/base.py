@@ -38,15 +38,16 @@ class ActorBase(ChannelComponent):
         "arrays": ("run", "process"),
         "agents": ("process_action",),
     }
-    events = ()
+    events: tuple[str, ...] = ()
+    outcome: Any
     calls: Any = None
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.weights = np.zeros(max(1, len(self.events)))
-        self._own = None
-        self._masking = None, None
-        self.acting = None
+        self._own: Actions | None = None
+        self._masking: tuple[tuple, Program | None] = (), None
+        self.acting: Actions | None = None
 
     # --- for subclasses to fill in ---
 
@@ -139,7 +140,7 @@ class ActorBase(ChannelComponent):
 
     # --- shared work ---
 
-    wrapped_component = None
+    wrapped_component: Any = None
 
     @property
     def layers(self) -> list:

@@ -8,12 +8,11 @@ from gymnasium import Space
 from gymnasium.spaces import Box, Discrete
 
 from abmarl.gridworld.actor.base import ActorBase
-from abmarl.gridworld.agent import MovingAgent, OrientationAgent
+from abmarl.gridworld.agent import GridWorldAgent, MovingAgent, OrientationAgent
 from abmarl.gridworld.registry import register
 from abmarl.kernels.move import drift_agents, move_agents, possible_moves
 from abmarl.kernels.program import Call
 from abmarl.kernels.turns import Turns
-from abmarl.sim.agents import Agent
 
 
 class _Mover(ActorBase):
@@ -40,7 +39,7 @@ class _Mover(ActorBase):
     def event(self, name: str) -> np.ndarray:
         return self.outcome == 0 if name == "move_failed" else super().event(name)
 
-    def result(self, agent: Agent, outcome: Any) -> Any:
+    def result(self, agent: MovingAgent, outcome: Any) -> Any:
         return outcome.item(agent._slot) == 1
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:
@@ -62,13 +61,13 @@ class MoveActor(_Mover):
     ``move_failed``. Action masks have shape (2 m + 1, 2 m + 1).
     """
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: MovingAgent) -> Hashable:
         return agent.move_range
 
-    def space(self, agent: Agent) -> Space:
-        return Box(-agent.move_range, agent.move_range, (2,), int)
+    def space(self, agent: MovingAgent) -> Space:
+        return Box(-agent.move_range, agent.move_range, (2,), np.int_)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: MovingAgent) -> Any:
         return np.zeros(2, int)
 
     def mask_shape(self, slot: int) -> tuple[int, ...]:
@@ -86,13 +85,13 @@ class CrossMoveActor(_Mover):
 
     cross = True
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: MovingAgent) -> Hashable:
         return ()
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: MovingAgent) -> Space:
         return Discrete(5)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: MovingAgent) -> Any:
         return 0
 
 
@@ -111,7 +110,7 @@ class DriftMoveActor(CrossMoveActor):
         super().__init__(**kwargs)
         self._orientation = self.store.require("orientation", np.int8)
 
-    def supports(self, agent: Agent) -> bool:
+    def supports(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, MovingAgent) and isinstance(agent, OrientationAgent)
 
     def calls(self, turns: Turns) -> list[Call]:

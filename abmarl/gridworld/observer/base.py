@@ -36,10 +36,11 @@ class ObserverBase(ChannelComponent):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._flat = None
-        self._waiting = self._everyone = None
+        self._flat: Any = None  # the array, once it is asked for
+        self._waiting: dict[int, Any] | None = None
+        self._everyone: list[tuple] | None = None
         self._seen_version = -1
-        self._program = None
+        self._program: Program | None = None
         self.grid.observers[self.key] = self
 
     # --- for subclasses to fill in ---
@@ -94,7 +95,7 @@ class ObserverBase(ChannelComponent):
                 f"{type(self).__name__}.observe must return [{self.store.num_worlds}, "
                 f"{len(layout.slots)}, ...], one entry per supported agent; got {dense.shape}."
             )
-        for k, slot in enumerate(layout.slots):
+        for k, slot in enumerate(layout.slots.tolist()):
             form = self.form(slot)
             at = rows_of[slot, 0] + worlds * rows_of[slot, 1]
             entries = dense[worlds, k].reshape(len(worlds), -1)
@@ -224,7 +225,7 @@ class RememberingObserver(ObserverBase):
         """Return what kernels need to know of the parameters of ``write``."""
         return Views(worlds, self._viewers, flat, rows_of, final, self._shown, self._due)
 
-    def go_back(self, flat: np.ndarray) -> None:
+    def go_back(self, flat: np.ndarray | None) -> None:
         """See ``ObserverBase.go_back``."""
         super().go_back(flat)
         if flat is None:

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import Space
 from gymnasium.spaces import Box, Discrete
 
-from abmarl.gridworld.agent import AmmoAgent
+from abmarl.gridworld.agent import AmmoAgent, GridObservingAgent
 from abmarl.gridworld.component import on_listed
 from abmarl.gridworld.observer.base import RememberingObserver
 from abmarl.gridworld.registry import register
@@ -20,7 +20,7 @@ from abmarl.kernels.observation import (
     show_positions,
 )
 from abmarl.kernels.program import Call
-from abmarl.sim.agents import Agent, ObservingAgent
+from abmarl.sim.agents import ObservingAgent
 
 
 class _WindowObserver(RememberingObserver):
@@ -28,10 +28,10 @@ class _WindowObserver(RememberingObserver):
 
     needs_positions = True
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: GridObservingAgent) -> Any:
         return np.full(self.space(agent).shape, -2)
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: GridObservingAgent) -> Hashable:
         return agent.view_range
 
 
@@ -57,10 +57,10 @@ class _LabelWindowObserver(_WindowObserver):
             return [on_listed(self.write, worlds, flat, rows_of, final)]
         return super().steps(worlds, flat, rows_of, final)
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: GridObservingAgent) -> Space:
         side = 2 * agent.view_range + 1
         labels = self.labels()
-        return Box(min(-2, int(labels.min())), max(0, int(labels.max())), (side, side), int)
+        return Box(min(-2, int(labels.min())), max(0, int(labels.max())), (side, side), np.int_)
 
     def calls(
         self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
@@ -132,7 +132,7 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
 
     key = "stacked_position_centered_encoding"
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: GridObservingAgent) -> Space:
         if self.store.kinds.min() < 1:
             raise ValueError(
                 f"{type(self).__name__} has a layer per encoding from 1; "
@@ -140,7 +140,7 @@ class StackedPositionCenteredEncodingObserver(_WindowObserver):
             )
         side = 2 * agent.view_range + 1
         layers = int(self.store.kinds.max())
-        return Box(-2, self.store.num_agents, (side, side, layers), int)
+        return Box(-2, self.store.num_agents, (side, side, layers), np.int_)
 
     def calls(
         self, worlds: np.ndarray, flat: np.ndarray, rows_of: np.ndarray, final: bool
@@ -161,15 +161,15 @@ class AbsoluteEncodingObserver(RememberingObserver):
     key = "absolute_encoding"
     needs_positions = True
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: GridObservingAgent) -> Hashable:
         return ()
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: GridObservingAgent) -> Space:
         kinds = self.store.kinds
         low, high = min(-2, int(kinds.min())), max(0, int(kinds.max()))
-        return Box(low, high, (self.rows, self.cols), int)
+        return Box(low, high, (self.rows, self.cols), np.int_)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: GridObservingAgent) -> Any:
         return np.full((self.rows, self.cols), -2)
 
     def calls(
@@ -192,13 +192,13 @@ class AbsolutePositionObserver(RememberingObserver):
     needs_positions = True
     supported_agent_type = ObservingAgent
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: ObservingAgent) -> Hashable:
         return ()
 
-    def space(self, agent: Agent) -> Space:
-        return Box(np.zeros(2, int), np.array([self.rows - 1, self.cols - 1]), dtype=int)
+    def space(self, agent: ObservingAgent) -> Space:
+        return Box(np.zeros(2, int), np.array([self.rows - 1, self.cols - 1]), dtype=np.int_)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: ObservingAgent) -> Any:
         return np.zeros(2, int)
 
     def calls(
@@ -226,16 +226,16 @@ class AmmoObserver(RememberingObserver):
         has_any = len(self._viewers) > 0
         self._ammo = self.store.ammo if has_any else np.zeros((self.store.num_worlds, 0), np.int32)
 
-    def supports(self, agent: Agent) -> bool:
+    def supports(self, agent: ObservingAgent) -> bool:
         return super().supports(agent) and isinstance(agent, ObservingAgent)
 
-    def parameters(self, agent: Agent) -> Hashable:
+    def parameters(self, agent: AmmoAgent) -> Hashable:
         return agent.initial_ammo
 
-    def space(self, agent: Agent) -> Space:
+    def space(self, agent: AmmoAgent) -> Space:
         return Discrete(max(0, agent.initial_ammo) + 1)
 
-    def null(self, agent: Agent) -> Any:
+    def null(self, agent: AmmoAgent) -> Any:
         return 0
 
     def calls(

@@ -30,15 +30,16 @@ class Channels:
         self.groups = groups
         self._sim = sim
         self._num_worlds = num_worlds
-        self.actions, self.observations = {}, {}
+        self.actions: dict[Any, tuple[np.ndarray, Layout]] = {}
+        self.observations: dict[Any, tuple[np.ndarray, np.ndarray, Layout]] = {}
         for key, actor in sim.actors.items():
             layout = self._layout(actor, groups)
             self.actions[key] = np.zeros(layout.size, actor.dtype), layout
         for observer in sim.observers:
             # Those who only observe have rows too: observers look for everyone whom they support.
             layout = self._layout(observer, sim.groups)
-            arrays = (np.zeros(layout.size, observer.dtype) for _ in range(2))
-            self.observations[observer.key] = *arrays, layout
+            flat, final = (np.zeros(layout.size, observer.dtype) for _ in range(2))
+            self.observations[observer.key] = flat, final, layout
         self.action_views = self.by_group(
             {key: layout.views(flat) for key, (flat, layout) in self.actions.items()}
         )
@@ -160,7 +161,7 @@ class Outputs:
         self._episodes, self._groups, self._copy = episodes, groups, copy
         self._obs = channels.observation_views()
         self._final = channels.observation_views(final=True)
-        self._views = {}
+        self._views: dict[int, dict] = {}
 
     def observations(self) -> dict:
         """Return the present observations."""
@@ -211,7 +212,7 @@ class Sampler:
     def __init__(self, channels: Channels, actors: dict[str, ActorBase]) -> None:
         self._channels = channels
         self._actors = actors
-        self._tables = None
+        self._tables: list[tuple] | None = None
 
     def sample(self, streams: np.ndarray) -> dict:
         """Draw actions for all agents from the worlds' streams, uint64 [B, 4].

@@ -127,7 +127,7 @@ class VectorSimulation(VectorBase):
         slot = int(group.slots[0])
         spaces = {"action_space": self.sim.actors.items()}
         spaces["observation_space"] = [(one.key, one) for one in self.sim.observers]
-        found = {}
+        found: dict[str, Any] = {}
         for name, components in spaces.items():
             forms = {key: component.form(slot) for key, component in components}
             found[name] = Dict({k: form.narrow_space() for k, form in forms.items() if form})
@@ -239,12 +239,12 @@ class VectorSimulation(VectorBase):
         masks = self._masks.update((shard.sim.actors, shard.low) for shard in self._shards)
         return self._outputs.of_channels(self.channels.by_group(masks))
 
-    def attackable(self, group: str | None) -> set:
+    def attackable(self, group: str) -> set:
         """Return the encodings that the agents of a group may attack."""
         encoding = self._group(group).encoding
         return set().union(*(mapping.get(encoding, ()) for mapping in self._attack_mappings()))
 
-    def attackers(self, group: str | None) -> set:
+    def attackers(self, group: str) -> set:
         """Return the encodings of the agents that may attack those of a group."""
         encoding = self._group(group).encoding
         return {
@@ -375,7 +375,7 @@ def _scratch(part: Component) -> int:
     """Bytes of the arrays [B, N, ...] that a component has beside the store."""
     store = part.store
     own = {id(array) for array in store.state().values()}
-    found = []
+    found: list[Any] = []
     for value in vars(part).values():
         found.extend(value if isinstance(value, tuple) else (value,))
     return sum(

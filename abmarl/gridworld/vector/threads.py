@@ -5,6 +5,7 @@ import os
 import threading
 import time
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +23,16 @@ def thread_count(num_threads: int | None, num_envs: int) -> int:
         ValueError: It is not an int >= 1.
     """
     source = "num_threads"
-    if num_threads is None:
+    given: Any = num_threads
+    if given is None:
         source = "ABMARL_NUM_THREADS"
-        num_threads = os.environ.get(source) or 1
+        given = os.environ.get(source) or 1
     try:
-        count = int(num_threads)
+        count = int(given)
     except (TypeError, ValueError):
         count = 0
-    if count < 1 or str(count) != str(num_threads):
-        raise ValueError(f"{source} must be a number of threads, 1 or more, got {num_threads!r}.")
+    if count < 1 or str(count) != str(given):
+        raise ValueError(f"{source} must be a number of threads, 1 or more, got {given!r}.")
     return min(count, num_envs)
 
 
@@ -51,8 +53,8 @@ class Crew:
         # Programs with parts in Python are not in the tables, and are run from there.
         tables = [program.table if self._native else NO_CALLS for program in programs]
         self._tables = np.concatenate(tables), np.cumsum([0, *map(len, tables)])
-        self._helpers = []
-        self._owner = None
+        self._helpers: list[_Helper] = []
+        self._owner: int | None = None
         self._number = 0
 
     def run(self) -> None:
@@ -65,7 +67,7 @@ class Crew:
             self._start()
         self._number += 1
         self._wake()
-        error = None
+        error: BaseException | None = None
         try:
             if lead(self._mail, self._number, *self._tables):
                 return
@@ -131,7 +133,7 @@ class _Helper:
         self._bell = threading.Lock()
         self._bell.acquire()
         self.asleep = self.leaves = False
-        self.error = None
+        self.error: BaseException | None = None
         self._mail, self._row, self._program, self._table = mail, row, program, table
         self.thread = threading.Thread(target=self._help, name=f"abmarl-{row + 1}", daemon=True)
         self.thread.start()

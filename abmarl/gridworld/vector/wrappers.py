@@ -13,6 +13,7 @@ from abmarl.gridworld.actions import as_array
 from abmarl.gridworld.groups import Group
 from abmarl.gridworld.rendering import Renderable
 from abmarl.gridworld.state.base import world_numbers
+from abmarl.kernels.episode import EpisodeState
 from abmarl.kernels.spaces import blank_rows
 from abmarl.sim.conversion import Conversion, FlattenConversion, RavelConversion, joint_masks
 from abmarl.sim.layout import SpaceLayout, mapped, narrow
@@ -22,6 +23,11 @@ from abmarl.sim.wrappers.super_agent_wrapper import MASK, check_covers
 
 class VectorBase(Renderable):
     """What every vectorised simulation can be wrapped in, and how it is shown."""
+
+    groups: dict[str, Group]
+    num_envs: int
+    agents: dict[str, Any]
+    episodes: EpisodeState
 
     def flatten(
         self,
@@ -118,7 +124,7 @@ class VectorWrapper(VectorBase):
     started = _passed_on("started")
 
     def __init__(self, vec: VectorBase) -> None:
-        self.vec = vec
+        self.vec: Any = vec
         self.groups = dict(vec.groups)
 
     @property
@@ -243,11 +249,11 @@ class ConvertedSimulation(VectorWrapper):
         masks = self.vec.action_masks()
         return {name: self._joint(name, mask) for name, mask in masks.items()}
 
-    def attackable(self, group: str | None) -> set:
+    def attackable(self, group: str) -> set:
         """Return the encodings that the agents of a group may attack."""
         return self.vec.attackable(group)
 
-    def attackers(self, group: str | None) -> set:
+    def attackers(self, group: str) -> set:
         """Return the encodings of the agents that may attack those of a group."""
         return self.vec.attackers(group)
 
@@ -272,7 +278,7 @@ class ConvertedSimulation(VectorWrapper):
         }
 
     @staticmethod
-    def _targets(name: str, **sides: dict[str, Conversion]) -> dict[str, Space]:
+    def _targets(name: str, **sides: dict[str, Conversion]) -> dict[str, Any]:
         return {side: found[name].target for side, found in sides.items() if name in found}
 
     def _observed(self, obs: dict) -> dict:
@@ -389,7 +395,7 @@ class SuperAgentSimulation(VectorWrapper):
             for name, ids in self.super_agent_mapping.items()
         }
         self._parts = parts_of(self._members)
-        self._rest = {}
+        self._rest: dict[str, list[int]] = {}
         for member in members.values():
             self._rest.setdefault(member.group.name, []).append(member.column)
         for name in self._members:
@@ -636,7 +642,7 @@ class Part:
 
 def parts_of(members_of: dict) -> dict:
     """Return the covered agents by the name of their group."""
-    found = {}
+    found: dict[str, list[Member]] = {}
     for members in members_of.values():
         for member in members:
             found.setdefault(member.group.name, []).append(member)
