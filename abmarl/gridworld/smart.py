@@ -4,7 +4,7 @@ import difflib
 import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     Raises:
         TypeError, ValueError: A component, parameter or event is unknown.
     """
+
+    # What subclasses define, by name.
+    _defined: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        bases = cls.__mro__[: cls.__mro__.index(SmartGridWorldSimulation)]
+        cls._defined = frozenset(name for base in bases for name in vars(base))
 
     def __init__(
         self,
@@ -98,8 +106,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         self._find: Program | None = None
         self._masks = AgentMasks(self._arrays, self.actors)
         getters = ("get_obs", "get_reward", "get_done", "get_info")
-        own = all(getattr(type(self), g) is getattr(SmartGridWorldSimulation, g) for g in getters)
-        self._own_getters = own
+        self._own_getters = self._defined.isdisjoint(getters)
         self._one_by_one = [one for one in self.observers if one.works_on == "agents"]
         # By the agents who were asked for, and not more than some.
         self._selections: dict[tuple, tuple[np.ndarray, list[tuple]]] = {}
@@ -129,7 +136,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             ValueError: An agent or channel is unknown or an action is not in its space; nothing
                 has changed.
         """
-        if not self.actors and type(self).step_batch is SmartGridWorldSimulation.step_batch:
+        if not self.actors and "step_batch" not in self._defined:
             raise TypeError(f"{type(self).__name__} has no actors; declare some, or define step.")
         if not self._placed and not self.store.cell.any():
             raise ValueError(
@@ -258,7 +265,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def start_steps(self, worlds: Any) -> list:
         """Return what a program runs instead of ``start_episode``; worlds below 0 end the list."""
-        if type(self).start_episode is not SmartGridWorldSimulation.start_episode:
+        if "start_episode" in self._defined:
             return [on_listed(self.start_episode, worlds)]
         return self._start_steps(worlds)
 
@@ -288,7 +295,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 
     def play_steps(self, actions: Any) -> list:
         """Return what a program runs for a step: ``step_batch``, then the reward rules."""
-        if type(self).step_batch is not SmartGridWorldSimulation.step_batch:
+        if "step_batch" in self._defined:
             steps = [lambda: self._step_batch(actions)]
         else:
             steps = [step for actor in self.actors.values() for step in actor.steps(actions)]
@@ -339,16 +346,13 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         """
         from abmarl.gridworld.vector import VectorSimulation
 
-        own = type(self)
-        if own.step is not SmartGridWorldSimulation.step or not (
-            self.actors or own.step_batch is not SmartGridWorldSimulation.step_batch
-        ):
+        if "step" in self._defined or not (self.actors or "step_batch" in self._defined):
             return super().vectorize(num_envs, **kwargs)
         for name in ("reset", "get_obs", "get_reward", "get_done", "get_all_done"):
-            if getattr(own, name) is not getattr(SmartGridWorldSimulation, name):
+            if name in self._defined:
                 raise TypeError(
-                    f"{own.__name__} overrides {name}, which vectorised worlds do not call; put it "
-                    "into components, step_batch or start_episode(worlds)."
+                    f"{type(self).__name__} overrides {name}, which vectorised worlds do not call; "
+                    "put it into components, step_batch or start_episode(worlds)."
                 )
         for part in (*self.states, *self.observers, *self.dones, *self.actors.values()):
             if part.works_on == "agents":
