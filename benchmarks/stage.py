@@ -101,7 +101,7 @@ class Recorded:
         play.vec.channels.receive(play.pool[0])
         for step in play.vec._shards[0].steps():
             if getattr(getattr(step, "function", None), "__name__", "") == name:
-                self._call = step
+                self._program = Program([step])
                 self._before = [(one, one.copy()) for one in _arrays(step.arguments)]
             step()
 
@@ -111,7 +111,7 @@ class Recorded:
             array[...] = before
 
     def __call__(self):
-        return self._call()
+        return self._program()
 
 
 def _arrays(arguments):

@@ -95,24 +95,33 @@ class Notes(NamedTuple):
 
 
 @rule
-def list_cell(world, b, i, q, row, attacks, spared, count):
-    """Add whom agent i could hit in cell q to ``targets[b, count:]``; return how many are there.
+def add_target(world, b, j, accuracy, attacks, count):
+    """Put agent j at ``targets[b, count]`` and return the next count.
 
-    The newest agent of the cell comes first. Less than perfect accuracy is one draw per candidate,
-    and the candidate stays when the draw is not above it. Those in ``struck[b, :spared]`` are left
-    out. With a negative ``row`` all in the cell may be attacked.
+    An accuracy below 1 is one draw, and the agent stays when the draw is not above it.
     """
-    accuracy = world.traits[i].attack_accuracy
+    attacks.targets[b, count] = j  # counts only if count grows
+    if accuracy >= 1.0 or uniform(world.streams, b) <= accuracy:
+        count += 1
+    return count
+
+
+@rule
+def list_cell(world, b, i, q, attacks, spared):
+    """List in ``targets[b]`` whom agent i could hit in cell q, newest first; return how many.
+
+    Those in ``struck[b, :spared]`` are left out.
+    """
+    kind, accuracy = world.traits[i].kind, world.traits[i].attack_accuracy
+    count = 0
     j = world.first[b, q]
     while j >= 0:
-        if j != i and world.active[b, j]:
-            if row < 0 or attacks.attackable[row, world.traits[j].kind]:
-                attacks.targets[b, count] = j  # counts only if count grows
-                fresh = True
-                for h in range(spared):
-                    fresh &= attacks.struck[b, h] != j
-                if fresh and (accuracy >= 1.0 or uniform(world.streams, b) <= accuracy):
-                    count += 1
+        if j != i and world.active[b, j] and attacks.attackable[kind, world.traits[j].kind]:
+            fresh = True
+            for h in range(spared):
+                fresh &= attacks.struck[b, h] != j
+            if fresh:
+                count = add_target(world, b, j, accuracy, attacks, count)
         j = world.next_[b, j]
     return count
 
@@ -128,6 +137,7 @@ def find_targets(world, b, i, row, attacks):
     masked = reach > 1 and world.sight.hidden.shape[0] > 0
     if masked:
         masked = mark_hidden(world, b, p, reach)
+    accuracy = world.traits[i].attack_accuracy
     alike = attacks.hostile.shape[1] > 0
     count = 0
     k = -1
@@ -146,7 +156,13 @@ def find_targets(world, b, i, row, attacks):
                 continue
             if masked and is_hidden(world, k):
                 continue
-            count = list_cell(world, b, i, q, -1 if alike else row, attacks, 0, count)
+            # As in ``list_cell``; where all in a cell are alike, the label has told their kind.
+            j = world.first[b, q]
+            while j >= 0:
+                if j != i and world.active[b, j]:
+                    if alike or attacks.attackable[row, world.traits[j].kind]:
+                        count = add_target(world, b, j, accuracy, attacks, count)
+                j = world.next_[b, j]
     return count
 
 
@@ -385,7 +401,7 @@ def choose_by_cell(world, b, i, actions, at, attacks, aim):
         q = np.uint32(p + dr * world.width + dc)
         # Attacks on one cell that are listed one by one must not choose somebody twice either.
         spared = chosen if listed and not attacks.stacked else 0
-        found = list_cell(world, b, i, q, world.traits[i].kind, attacks, spared, 0)
+        found = list_cell(world, b, i, q, attacks, spared)
         wanted = np.int64(1) if listed else entry
         chosen = pick(world, b, found, wanted, attacks, chosen)
     return chosen
