@@ -15,7 +15,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -132,8 +132,8 @@ class SB3Model(CheckpointModel):
             kind = "MultiInputPolicy"
         else:
             kind = "CnnPolicy" if any(".cnn." in key for key in self._weights) else "MlpPolicy"
-        assert self._home is not None  # else trust was needed
-        module = load(_FAMILIES[self._home], "sb3", _USER)
+        home = cast(str, self._home)  # without one, a trusted file has given the class
+        module = load(_FAMILIES[home], "sb3", _USER)
         return getattr(module, kind)
 
 
